@@ -1,0 +1,1 @@
+"""slaverify verifies the accuracy SLA of an AI vendor."""
