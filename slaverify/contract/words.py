@@ -40,3 +40,23 @@ class Role(StrEnum):
     CUSTODIAN = "custodian"
     AUTHOR = "author"
     JUDGE_OPERATOR = "judge_operator"
+
+
+OUTCOME_ATTRIBUTION: dict[Outcome, Attribution] = {
+    Outcome.ANSWERED: Attribution.VENDOR,
+    Outcome.REFUSED: Attribution.VENDOR,
+    Outcome.TRUNCATED: Attribution.VENDOR,
+    Outcome.EMPTY: Attribution.VENDOR,
+    Outcome.MALFORMED: Attribution.VENDOR,
+    Outcome.VENDOR_FAILURE: Attribution.VENDOR,
+    Outcome.AUDITOR_FAILURE: Attribution.AUDITOR,
+    Outcome.ENGINE_MISMATCH: Attribution.UNRESOLVED,
+    Outcome.UNRESOLVED: Attribution.UNRESOLVED,
+    Outcome.NOT_SENT: Attribution.AUDITOR,
+}
+"""Whose an outcome is when nothing else is known (docs/spec/endpoint.md section 6).
+
+`engine_mismatch` follows the identity rule of the contract; where the run stands in spite of it, nobody's.
+A `truncated` answer is the auditor's where the auditor added the limit, a `not_sent` one the vendor's where the
+vendor's fault stopped the run: the attribution stored beside the outcome says so.
+"""

@@ -63,7 +63,7 @@ class Tails:
 
 
 def acceptance_numbers(
-    threshold: Decimal,
+    threshold: Decimal | Fraction,
     n: int,
     alpha_pass: Decimal | Fraction,
     alpha_breach: Decimal | Fraction,
