@@ -1,1 +1,18 @@
-"""Room decision."""
+"""From score records and the contract to counts, numbers, states, remedies and declared limitations.
+
+Pure: the auditor and the verifier call the same functions and compare bytes. A state never comes from an
+exception, a default or a missing file. Formats: docs/spec/decision.md.
+"""
+
+from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
+from slaverify.decision.words import Reason, RunValidity, State
+
+__all__ = [
+    "CalibrationFacts",
+    "LimitationFacts",
+    "MetricFacts",
+    "Reason",
+    "RunValidity",
+    "State",
+    "metric_facts",
+]
