@@ -1,1 +1,68 @@
-"""Room evalset."""
+"""Room evalset: items, their schema and canonical bytes, and the importers of what people bring."""
+
+from __future__ import annotations
+
+from slaverify.evalset.answer import Answer, ClaimedCitation
+from slaverify.evalset.bank import MAX_ITEM_BYTES, MAX_ITEMS, bank_problems, read_bank, write_bank
+from slaverify.evalset.importers.lines import import_jsonl
+from slaverify.evalset.importers.report import Imported, ImportReport
+from slaverify.evalset.importers.squad import import_squad
+from slaverify.evalset.item import HOSTILE_STRATA, PROBE_STRATUM, Item
+from slaverify.evalset.parts import QUERY_FIELDS, REFERENCE_FIELDS, Parts, join, split
+from slaverify.evalset.policies import Policies
+from slaverify.evalset.problems import parse_item
+from slaverify.evalset.reference import (
+    AmountReference,
+    ChoiceReference,
+    CitationReference,
+    DateReference,
+    EntityReference,
+    JsonReference,
+    NoneReference,
+    NumberReference,
+    Reference,
+    SetReference,
+    TextReference,
+    Tolerance,
+    TrajectoryReference,
+)
+from slaverify.evalset.schema import item_schema, item_schema_sha256
+
+__all__ = [
+    "HOSTILE_STRATA",
+    "MAX_ITEMS",
+    "MAX_ITEM_BYTES",
+    "PROBE_STRATUM",
+    "QUERY_FIELDS",
+    "REFERENCE_FIELDS",
+    "AmountReference",
+    "Answer",
+    "ChoiceReference",
+    "CitationReference",
+    "ClaimedCitation",
+    "DateReference",
+    "EntityReference",
+    "ImportReport",
+    "Imported",
+    "Item",
+    "JsonReference",
+    "NoneReference",
+    "NumberReference",
+    "Parts",
+    "Policies",
+    "Reference",
+    "SetReference",
+    "TextReference",
+    "Tolerance",
+    "TrajectoryReference",
+    "bank_problems",
+    "import_jsonl",
+    "import_squad",
+    "item_schema",
+    "item_schema_sha256",
+    "join",
+    "parse_item",
+    "read_bank",
+    "split",
+    "write_bank",
+]
