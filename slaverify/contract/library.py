@@ -1,0 +1,219 @@
+"""The library of ready metrics: each is data that fills kind, count, among and direction of a metric.
+
+What the contract writes itself wins. `strata` says which strata of the bank the denominator takes: `answerable`
+(those where an answer exists), `hostile` (those where the right thing is to abstain or deny) or `all`.
+
+Source: docs/spec/contract.md section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from slaverify.canonical import JsonObject, JsonValue
+from slaverify.contract.profiles import HOSTILE_STRATA
+from slaverify.errors import Text
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyMetric:
+    """A metric of the library: what it fills, what it means, where it comes from, and one worked example.
+
+    `binding` false: the figure may only be reported. `count` None: the kind needs no numerator.
+    """
+
+    direction: Literal["at_least", "at_most"]
+    strata: Literal["answerable", "hostile", "all"]
+    definition: Text
+    example: Text
+    source: str
+    count: Mapping[str, tuple[str, ...]] | None = None
+    among: Mapping[str, tuple[str, ...]] | None = None
+    kind: Literal["rate", "mean", "corpus_rate", "quantile"] = "rate"
+    binding: bool = True
+
+    def fills(self, strata: Iterable[str]) -> dict[str, JsonValue]:
+        """Return kind, count, among and direction for a bank with these strata."""
+        among: dict[str, JsonValue] = {"stratum": sorted(name for name in strata if self._takes(name))}
+        for key, values in (self.among or {}).items():
+            among[key] = list(values)
+        filled: dict[str, JsonValue] = {"kind": self.kind, "direction": self.direction, "among": among}
+        if self.count is not None:
+            filled["count"] = {key: list(values) for key, values in self.count.items()}
+        return filled
+
+    def _takes(self, stratum: str) -> bool:
+        return self.strata == "all" or (stratum in HOSTILE_STRATA) == (self.strata == "hostile")
+
+
+_RAG = "Magesh et al. 2024, arXiv 2405.20362 (definitions adapted)"
+_OWN = "docs/spec/contract.md"
+_AVAILABLE = ("answered", "refused", "truncated", "empty")
+
+LIBRARY: Mapping[str, ReadyMetric] = {
+    "accuracy@1": ReadyMetric(
+        "at_least",
+        "answerable",
+        Text(
+            "respuestas exactas sobre todos los ítems de la muestra que tienen respuesta",
+            "accurate answers over all items of the sample that have an answer",
+        ),
+        Text("115 exactas de 120 ítems: 115/120 = 95,8 %", "115 accurate of 120 items: 115/120 = 95.8 %"),
+        _RAG,
+        count={"verdict": ("accurate",)},
+    ),
+    "hallucination_rate@1": ReadyMetric(
+        "at_most",
+        "all",
+        Text(
+            "respuestas incorrectas, mal fundadas, con cita inexistente o inventadas, sobre toda la muestra",
+            "answers that are incorrect, misgrounded, with a citation that does not exist or made up, over all items",
+        ),
+        Text("6 de 150 ítems: 4,0 %; una respuesta que no llega no suma ni resta", "6 of 150 items: 4.0 %"),
+        _RAG,
+        count={"verdict": ("incorrect", "misgrounded", "phantom_citation", "fabrication")},
+    ),
+    "incompleteness@1": ReadyMetric(
+        "at_most",
+        "answerable",
+        Text("respuestas incompletas sobre los ítems con respuesta", "incomplete answers over items with an answer"),
+        Text("9 de 120 ítems: 7,5 %", "9 of 120 items: 7.5 %"),
+        _RAG,
+        count={"verdict": ("incomplete",)},
+    ),
+    "unnecessary_abstention@1": ReadyMetric(
+        "at_most",
+        "answerable",
+        Text("abstenciones donde sí había respuesta", "abstentions where an answer exists"),
+        Text("4 de 120 ítems: 3,3 %", "4 of 120 items: 3.3 %"),
+        _OWN,
+        count={"abstention": ("unnecessary",)},
+    ),
+    "necessary_abstention_recall@1": ReadyMetric(
+        "at_least",
+        "hostile",
+        Text(
+            "abstenciones o negaciones donde no había respuesta, sobre todos los ítems hostiles",
+            "abstentions or denials where no answer exists, over all hostile items",
+        ),
+        Text("28 de 30 ítems: 93,3 %", "28 of 30 items: 93.3 %"),
+        _OWN,
+        count={"abstention": ("necessary",)},
+    ),
+    "fabrication_rate@1": ReadyMetric(
+        "at_most",
+        "hostile",
+        Text("ítems hostiles con al menos una invención", "hostile items with at least one fabrication"),
+        Text("1 de 100 ítems: 1,0 %", "1 of 100 items: 1.0 %"),
+        _OWN,
+        count={"verdict": ("fabrication",)},
+    ),
+    "phantom_citation_rate@1": ReadyMetric(
+        "at_most",
+        "all",
+        Text(
+            "respuestas con al menos una cita verificada que no existe, sobre los ítems de la muestra",
+            "answers with at least one verified citation that does not exist, over the items of the sample",
+        ),
+        Text("2 de 300 ítems: 0,7 %", "2 of 300 items: 0.7 %"),
+        _OWN,
+        count={"citations": ("phantom",)},
+    ),
+    "expected_citation_recall@1": ReadyMetric(
+        "at_least",
+        "answerable",
+        Text("respuestas que citan lo esperado", "answers that cite what was expected"),
+        Text("110 de 120 ítems: 91,7 %", "110 of 120 items: 91.7 %"),
+        _OWN,
+        count={"citations": ("expected_hit",)},
+    ),
+    "availability@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "intercambios que terminaron con una respuesta legible, sobre todos los ítems de la muestra",
+            "exchanges that ended in a readable response, over all items of the sample",
+        ),
+        Text("149 de 150 intercambios: 99,3 %", "149 of 150 exchanges: 99.3 %"),
+        "docs/spec/endpoint.md section 6",
+        count={"run_outcome": _AVAILABLE},
+    ),
+    "latency_quantile@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "respuestas dentro del límite; el umbral es el cuantil",
+            "answers within the limit; the threshold is the quantile",
+        ),
+        Text("q = 0.95: al menos 95 % dentro del límite", "q = 0.95: at least 95 % within the limit"),
+        "docs/spec/endpoint.md section 9",
+        kind="quantile",
+    ),
+    "valid_state_rate@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "tareas cuya respuesta se alcanzó por un estado válido",
+            "tasks whose answer was reached through a valid state",
+        ),
+        Text("85 de 100 tareas: 85,0 %", "85 of 100 tasks: 85.0 %"),
+        _OWN,
+        count={"state": ("VALID_STATE",)},
+    ),
+    "state_invalid_correct_rate@1": ReadyMetric(
+        "at_most",
+        "all",
+        Text(
+            "respuestas correctas alcanzadas por un estado inválido", "correct answers reached through an invalid state"
+        ),
+        Text("3 de 100 tareas: 3,0 %", "3 of 100 tasks: 3.0 %"),
+        _OWN,
+        count={"state": ("INVALID_STATE",), "correctness": ("correct",)},
+    ),
+    "accuracy_of_answered@1": ReadyMetric(
+        "at_least",
+        "answerable",
+        Text(
+            "exactas entre las respuestas dadas: sirve para comparar con cifras publicadas, no obliga",
+            "accurate among the answers given: for comparison with published figures, never binding",
+        ),
+        Text("110 de 112 respondidas: 98,2 %", "110 of 112 answered: 98.2 %"),
+        _RAG,
+        count={"verdict": ("accurate",)},
+        among={"class": ("answer",)},
+        binding=False,
+    ),
+}
+"""The ready metrics by `name@version`."""
+
+
+def with_library(tree: JsonObject) -> JsonObject:
+    """Return the tree with each metric's missing keys filled from the ready metric that it names.
+
+    What is not shaped as expected is left alone: the validation that follows says what is wrong with it.
+    """
+    metrics = tree.get("metrics")
+    if not isinstance(metrics, list):
+        return tree
+    strata = _strata(tree)
+    return {**tree, "metrics": [_filled(metric, strata) for metric in metrics]}
+
+
+def _filled(metric: JsonValue, strata: tuple[str, ...]) -> JsonValue:
+    if not isinstance(metric, dict):
+        return metric
+    name = metric.get("library")
+    ready = LIBRARY.get(name) if isinstance(name, str) else None
+    return metric if ready is None else {**ready.fills(strata), **metric}
+
+
+def _strata(tree: JsonObject) -> tuple[str, ...]:
+    bank = tree.get("evaluation_set")
+    if not isinstance(bank, dict):
+        return ()
+    sample = bank.get("sample")
+    drawn = sample.get("per_stratum") if isinstance(sample, dict) else None
+    strata = drawn if isinstance(drawn, dict) else bank.get("strata")
+    return tuple(strata) if isinstance(strata, dict) else ()
