@@ -1,0 +1,306 @@
+"""The draw: which items a run sends, recomputable by anybody from index and ledger.
+
+Source: docs/spec/ledger.md (draw).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from slaverify.canonical import JsonObject, jcs, sha256_hex
+from slaverify.custody.entries import Entry
+from slaverify.custody.exposure import ExposureEvent, eligible, exposure_tree, remaining_audits
+from slaverify.custody.faults import fault
+from slaverify.custody.index import PROBE, Index
+from slaverify.custody.runs import RunRecord
+from slaverify.custody.seeds import ticket
+from slaverify.custody.shapes import counts, integer, integers, text
+from slaverify.custody.terms import Terms
+from slaverify.custody.type_rules import beacon_randomness, seed_of
+from slaverify.custody.view import LedgerView
+from slaverify.errors import Text
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The ids of a sample and its ordered reserve, by stratum, in ticket order."""
+
+    sample: dict[str, tuple[str, ...]]
+    reserve: dict[str, tuple[str, ...]]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the sample, strata ascending, in ticket order."""
+        return tuple(item for stratum in sorted(self.sample) for item in self.sample[stratum])
+
+    @property
+    def all_ids(self) -> tuple[str, ...]:
+        """The ids of the sample and then of the reserve."""
+        return self.ids + tuple(item for stratum in sorted(self.reserve) for item in self.reserve[stratum])
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the sample's ids, LF after each, hex."""
+        return sha256_hex("".join(item + "\n" for item in self.ids).encode())
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The draw of one run. `seed` is hex; `at_size` is the ledger size that fixed what was eligible."""
+
+    contract_digest: str
+    run: int
+    method: str
+    seed: str
+    at_size: int
+    n_per_stratum: dict[str, int]
+    reserve_per_stratum: int
+    selection: Selection
+    remaining_audits: int
+    """How many such samples are left after this one."""
+
+    @property
+    def sample_sha256(self) -> str:
+        """The SHA-256 that the ledger records."""
+        return self.selection.sha256
+
+
+def select(
+    available: Mapping[str, Sequence[str]],
+    seed: bytes,
+    n_per_stratum: Mapping[str, int],
+    reserve: int,
+    arm: str = "fresh",
+) -> Selection:
+    """Sort what is eligible by ticket and take the first n of each stratum, then the reserve.
+
+    Raises: CustodyError SLV-K050 if any stratum has too few for sample and reserve together.
+    """
+    sample, spare = {}, {}
+    for stratum, n in sorted(n_per_stratum.items()):
+        ids = available.get(stratum, ())
+        if len(ids) < n + reserve:
+            left = remaining_audits({name: len(found) for name, found in available.items()}, n_per_stratum)
+            raise fault(
+                50,
+                f"en «{stratum}» quedan {len(ids)} ítems y hacen falta {n + reserve}; quedan {left} auditorías",
+                f"`{stratum}` has {len(ids)} unused items and {n + reserve} are needed; {left} audits left",
+                fix=Text("selle un banco nuevo", "seal a new bank"),
+            )
+        order = sorted(ids, key=lambda item: (ticket(seed, arm, item), item))
+        sample[stratum], spare[stratum] = tuple(order[:n]), tuple(order[n : n + reserve])
+    return Selection(sample, spare)
+
+
+def draw_run(index: Index, view: LedgerView, terms: Terms, run: int) -> Draw:
+    """Compute the draw of a run: as the ledger recorded it, or, where it has none yet, as it results now.
+
+    Raises: CustodyError SLV-K040 (no such run), SLV-K050 (too few items), SLV-K053 (the recorded draw is another),
+    SLV-K054 (a stratum or arm that cannot be drawn).
+    """
+    record = _record(view, terms, run)
+    entry = record.draw
+    at_size = view.size if entry is None else integer(entry.data, "at_size")
+    seed = _seed(view, record, entry)
+    events = [event for event in ledger_events(index, view, terms.exposure_group) if event.seq < at_size]
+    planned = _planned(index, terms)
+    available = _available(index, events, terms)
+    selection = select(available, seed, planned, terms.reserve if terms.method != "full" else 0)
+    left = {name: len(ids) - planned.get(name, 0) for name, ids in available.items()}
+    found = Draw(
+        contract_digest=terms.contract_digest,
+        run=run,
+        method=terms.method,
+        seed=seed.hex(),
+        at_size=at_size,
+        n_per_stratum=planned,
+        reserve_per_stratum=terms.reserve if terms.method != "full" else 0,
+        selection=selection,
+        remaining_audits=remaining_audits(left, planned),
+    )
+    if entry is not None and _recorded(entry) != (found.seed, found.method, planned, found.sample_sha256):
+        raise fault(
+            53,
+            "el sorteo del libro no es el que resulta del índice y del contrato",
+            "the draw in the ledger is not the one that results from index and contract",
+            where=f"ledger.jsonl:{entry.seq + 1}",
+        )
+    return found
+
+
+def _recorded(entry: Entry) -> tuple[str, str, dict[str, int], str]:
+    data = entry.data
+    planned = dict(sorted(counts(data, "n_per_stratum").items()))
+    return text(data, "seed"), text(data, "method"), planned, text(data, "sample_sha256")
+
+
+def _record(view: LedgerView, terms: Terms, run: int) -> RunRecord:
+    record = view.run(terms.contract_digest, run)
+    if record is None:
+        raise fault(40, f"no hay corrida {run} de este contrato", f"this contract has no run {run}")
+    return record
+
+
+def _seed(view: LedgerView, record: RunRecord, entry: Entry | None) -> bytes:
+    contract = view.contract(record.contract_digest)
+    bank = None if contract is None else view.bank(text(contract.data, "bank_digest"))
+    if contract is None or bank is None:
+        raise fault(40, "el contrato no está registrado", "the contract is not registered")
+    beacon = None if entry is None else beacon_randomness(entry, f"ledger.jsonl:{entry.seq + 1}")
+    banks, contracts = {text(bank.data, "bank_digest"): bank}, {record.contract_digest: contract}
+    return seed_of(banks, contracts, record, beacon)
+
+
+def _planned(index: Index, terms: Terms) -> dict[str, int]:
+    if any(terms.arms.values()):
+        raise fault(54, "esta versión solo sortea el brazo «fresh»", "this version draws the arm `fresh` alone")
+    if terms.method == "full":
+        return {stratum: n for stratum, n in index.strata.items() if stratum != PROBE}
+    unknown = [stratum for stratum in terms.per_stratum if stratum not in index.strata or stratum == PROBE]
+    if unknown:
+        raise fault(54, f"estrato que no se sortea: {unknown[0]}", f"stratum that cannot be drawn: {unknown[0]}")
+    return dict(sorted(terms.per_stratum.items()))
+
+
+def _available(index: Index, events: Sequence[ExposureEvent], terms: Terms) -> dict[str, list[str]]:
+    if terms.method == "full" and any(leaf.twin_of is not None for leaf in index.leaves):
+        raise fault(50, "«full» no admite un banco con gemelos", "`full` does not go with a bank that has twins")
+    return eligible(index, events, reuse=terms.reuse)
+
+
+def ledger_events(index: Index, view: LedgerView, group: str) -> list[ExposureEvent]:
+    """Return what the ledger says of the items of this bank, for one exposure group, in order.
+
+    Each draw is recomputed; the digest that the ledger records says whether its contract allowed reuse.
+    Raises: CustodyError SLV-K053 if a recorded sample is not the one that results, SLV-K018 for a leaf that does
+    not exist.
+    """
+    root, banks, groups = index.root.hex(), set(), {}
+    events: list[ExposureEvent] = []
+    for entry in view:
+        if entry.type == "bank_sealed" and entry.data["root"] == root:
+            banks.add(entry.data["bank_digest"])
+        elif entry.type == "contract_registered" and entry.data["bank_digest"] in banks:
+            groups[entry.contract_digest] = entry.data["exposure_group"]
+        elif entry.type in ("item_opened", "spot_check", "exposure"):
+            events.extend(_disclosures(index, entry))
+        elif entry.run is not None and groups.get(entry.contract_digest) == group:
+            events.extend(_run_events(index, entry, events))
+        elif entry.type == "item_voided" and entry.contract_digest in groups:
+            events.append(_event("voided", entry, (text(entry.data, "item"),)))
+    return events
+
+
+def _event(kind: str, entry: Entry, items: Iterable[str] = ()) -> ExposureEvent:
+    return ExposureEvent(kind, entry.seq, (entry.contract_digest or "", entry.run or 0), tuple(items))
+
+
+def _disclosures(index: Index, entry: Entry) -> list[ExposureEvent]:
+    if entry.type == "item_opened":
+        return [_event("disclosed", entry, (text(entry.data, "item"),))]
+    # A judge's provider is printed, not counted; whatever a vendor was shown is disclosed.
+    if entry.type == "exposure" and entry.data["role"] != "vendor":
+        return []
+    return [_event("disclosed", entry, index.ids(integers(entry.data, "items")))]
+
+
+def _run_events(index: Index, entry: Entry, before: Sequence[ExposureEvent]) -> list[ExposureEvent]:
+    if entry.type == "draw":
+        return [_event("draw", entry, _redraw(index, entry, before))]
+    if entry.type == "run_started":
+        return [_event("run_started", entry)]
+    if entry.type == "batch":
+        return [_event("batch", entry, index.ids(integers(entry.data, "items")))]
+    if entry.type in ("run_ended", "run_aborted"):
+        left = (*integers(entry.data, "sent"), *integers(entry.data, "in_flight"))
+        return [_event("ended", entry, index.ids(left))]
+    if entry.type == "item_voided":
+        return [_event("voided", entry, (text(entry.data, "item"),))]
+    return []
+
+
+def _redraw(index: Index, entry: Entry, before: Sequence[ExposureEvent]) -> tuple[str, ...]:
+    known = [event for event in before if event.seq < integer(entry.data, "at_size")]
+    seed, planned = bytes.fromhex(text(entry.data, "seed")), counts(entry.data, "n_per_stratum")
+    for reuse in (False, True):
+        available = eligible(index, known, reuse=reuse)
+        if any(len(available.get(stratum, ())) < n for stratum, n in planned.items()):
+            continue
+        found = select(available, seed, planned, 0)
+        if found.sha256 == entry.data["sample_sha256"]:
+            return found.ids
+    raise fault(
+        53,
+        "la muestra del libro no es la que resulta del índice",
+        "the sample in the ledger is not the one that results from the index",
+        where=f"ledger.jsonl:{entry.seq + 1}",
+    )
+
+
+def draw_json(found: Draw) -> bytes:
+    """Return the bytes of `draw.json`."""
+    return jcs(
+        {
+            "type": "slaverify/draw/1",
+            "run": found.run,
+            "method": found.method,
+            "seed": found.seed,
+            "beacon": None,
+            "at_size": found.at_size,
+            "n_per_stratum": found.n_per_stratum,
+            "reserve_per_stratum": found.reserve_per_stratum,
+            "sample": {name: list(ids) for name, ids in found.selection.sample.items()},
+            "reserve": {name: list(ids) for name, ids in found.selection.reserve.items()},
+            "sample_sha256": found.sample_sha256,
+        }
+    )
+
+
+def draw_data(found: Draw) -> JsonObject:
+    """Return the data of the ledger entry `draw`."""
+    return {
+        "contract_digest": found.contract_digest,
+        "run": found.run,
+        "seed": found.seed,
+        "method": found.method,
+        "beacon": None,
+        "at_size": found.at_size,
+        "n_per_stratum": found.n_per_stratum,
+        "sample_sha256": found.sample_sha256,
+        "arms": {"fresh": len(found.selection.ids)},
+    }
+
+
+def exposure_json(index: Index, view: LedgerView, terms: Terms) -> bytes:
+    """Return the bytes of `exposure.json` for the vendor of a contract, at the size of `view`."""
+    return jcs(
+        exposure_tree(
+            index,
+            ledger_events(index, view, terms.exposure_group),
+            _planned(index, terms),
+            group=terms.exposure_group,
+            at_size=view.size,
+            reuse=terms.reuse,
+        )
+    )
+
+
+def check_sent(index: Index, view: LedgerView, terms: Terms, run: int) -> Draw:
+    """Check one run's draw and that nothing was sent outside sample and reserve.
+
+    Raises: as `draw_run`, and CustodyError SLV-K061 for an item sent outside them.
+    """
+    found, record = draw_run(index, view, terms, run), _record(view, terms, run)
+    allowed = set(found.selection.all_ids)
+    for entry in (*record.batches, *([record.terminal] if record.terminal else [])):
+        numbers = (*integers(entry.data, "items"), *integers(entry.data, "sent"), *integers(entry.data, "in_flight"))
+        stray = [item for item in index.ids(numbers) if item not in allowed]
+        if stray:
+            raise fault(
+                61,
+                f"{stray[0]} se envió sin haber salido en el sorteo",
+                f"{stray[0]} was sent without having been drawn",
+                where=f"ledger.jsonl:{entry.seq + 1}",
+            )
+    return found
