@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slaverify.errors import CustodyError
-from custody_vector_kinds import KINDS
+from tests.custody.vector_kinds import KINDS
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
