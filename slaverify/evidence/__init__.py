@@ -1,1 +1,84 @@
-"""Room evidence."""
+"""The evidence: bundle, manifest, archive, editions, and the facts of signatures.
+
+This face is pure. What opens files is in `evidence.read` and `evidence.write`, what signs or reads signatures in
+`evidence.pades`, the sealed annex in `evidence.annex`. Formats: docs/spec/bundle.md.
+"""
+
+from slaverify.evidence.bundle import (
+    PARTIES,
+    PUBLIC,
+    Bundle,
+    Closing,
+    Finding,
+    MemorySource,
+    Source,
+    close,
+    edition_files,
+)
+from slaverify.evidence.layout import ANNEX, ENVELOPE, MANIFEST, SUMS, TOKEN, Disclosure, disclosure_of, media_type_of
+from slaverify.evidence.manifest import (
+    AnnexEntry,
+    FileEntry,
+    Header,
+    LedgerHead,
+    Manifest,
+    Recipient,
+    Tool,
+    build_manifest,
+    bundle_digest,
+    parse_manifest,
+)
+from slaverify.evidence.signature_facts import (
+    B_LTA,
+    B_T,
+    Attachment,
+    CertificateFacts,
+    CmsFacts,
+    EnvelopeFacts,
+    Pins,
+    SignatureFacts,
+    TokenFacts,
+    cms_problems,
+    token_problems,
+)
+
+__all__ = [
+    "ANNEX",
+    "B_LTA",
+    "B_T",
+    "ENVELOPE",
+    "MANIFEST",
+    "PARTIES",
+    "PUBLIC",
+    "SUMS",
+    "TOKEN",
+    "AnnexEntry",
+    "Attachment",
+    "Bundle",
+    "CertificateFacts",
+    "Closing",
+    "CmsFacts",
+    "Disclosure",
+    "EnvelopeFacts",
+    "FileEntry",
+    "Finding",
+    "Header",
+    "LedgerHead",
+    "Manifest",
+    "MemorySource",
+    "Pins",
+    "Recipient",
+    "SignatureFacts",
+    "Source",
+    "TokenFacts",
+    "Tool",
+    "build_manifest",
+    "bundle_digest",
+    "close",
+    "cms_problems",
+    "disclosure_of",
+    "edition_files",
+    "media_type_of",
+    "parse_manifest",
+    "token_problems",
+]
