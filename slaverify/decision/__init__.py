@@ -4,7 +4,12 @@ Pure: the auditor and the verifier call the same functions and compare bytes. A 
 exception, a default or a missing file. Formats: docs/spec/decision.md.
 """
 
+from slaverify.decision.decide import decide
 from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
+from slaverify.decision.inputs import inputs
+from slaverify.decision.limitations import limitations
+from slaverify.decision.results import results
+from slaverify.decision.states import states
 from slaverify.decision.words import Reason, RunValidity, State
 
 __all__ = [
@@ -14,5 +19,10 @@ __all__ = [
     "Reason",
     "RunValidity",
     "State",
+    "decide",
+    "inputs",
+    "limitations",
     "metric_facts",
+    "results",
+    "states",
 ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
-from slaverify.canonical import JsonObject
+from slaverify.canonical import JsonObject, JsonValue, real9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,6 @@ class MetricFacts:
     id: str
     n: int
     clusters: int | None
-    icc_floor: bool
     unresolved: int
     open: int
     rate_low: str | None
@@ -97,5 +97,43 @@ class LimitationFacts:
 
 
 def metric_facts(results: JsonObject) -> tuple[MetricFacts, ...]:
-    """Return the facts of each metric of a `slaverify/results/1` document."""
-    raise NotImplementedError
+    """Return the facts of each metric of a `slaverify/results/1` document. What is malformed reads as null or 0."""
+    metrics = results.get("metrics")
+    rows = metrics if isinstance(metrics, list | tuple) else ()
+    return tuple(_metric(row) for row in rows if isinstance(row, dict))
+
+
+def _metric(row: JsonObject) -> MetricFacts:
+    low, high = _both_bounds(row)
+    return MetricFacts(
+        id=str(row.get("id")),
+        n=_count(row.get("n")),
+        clusters=_count(row.get("clusters")) if row.get("clusters") is not None else None,
+        unresolved=_count(row.get("unresolved")),
+        open=_count(row.get("open")),
+        rate_low=low,
+        rate_high=high,
+        margin=_text(row.get("margin")),
+        power_pass=_text(row.get("power_at_margin")),
+        power_breach=_text(row.get("power_breach_at_margin")),
+        shortfall=_text(row.get("shortfall")),
+    )
+
+
+def _both_bounds(row: JsonObject) -> tuple[str | None, str | None]:
+    """Return the rate with every unknown item one way and the other, in the contract's own sense."""
+    observations = _count(row.get("observations"))
+    at_least = row.get("direction") == "at_least"
+    counted = _count(row.get("x")) if at_least else _count(row.get("failures")) + _count(row.get("failures_vendor"))
+    unknown = _count(row.get("unresolved")) + _count(row.get("open"))
+    if observations <= 0 or counted + unknown > observations:
+        return None, None
+    return real9(Fraction(counted, observations)), real9(Fraction(counted + unknown, observations))
+
+
+def _count(value: JsonValue) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None

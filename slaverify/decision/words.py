@@ -33,6 +33,8 @@ class Reason(StrEnum):
     PROVENANCE_INSUFFICIENT = "provenance_insufficient"
     PROVENANCE_NOT_MEASURED = "provenance_not_measured"
     DATA_ABSENT = "data_absent"
+    SCORE_OFF_SCALE = "score_off_scale"
+    RULE_UNDEFINED = "rule_undefined"
     MANIPULATION_CONFIRMED = "manipulation_confirmed"
     BINDING_PATTERN = "binding_pattern"
     DISPUTE_SENSITIVE = "dispute_sensitive"

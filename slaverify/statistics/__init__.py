@@ -3,6 +3,23 @@
 Importing this face loads the standard library alone; scipy is imported inside the functions that need it.
 """
 
+from slaverify.statistics.bank import (
+    BankInterval,
+    BankNumbers,
+    bank_tails,
+    count_required,
+    finite_bank_acceptance_numbers,
+    finite_bank_interval,
+)
+from slaverify.statistics.clustered import (
+    Clustered,
+    ClusteredInterval,
+    Weighted,
+    clustered_decision,
+    clustered_interval,
+    logit_interval,
+    weighted_rate,
+)
 from slaverify.statistics.exact import (
     DIRECTIONS,
     EXACT_MAX_N,
@@ -25,11 +42,15 @@ from slaverify.statistics.intervals import (
     exact_interval,
     jeffreys_interval,
     limits_at,
+    normal_quantile,
     real_tails,
+    two_sided_z,
     wilson_interval,
     zero_event_bound,
 )
+from slaverify.statistics.multiplicity import P, holm_adjust
 from slaverify.statistics.power import (
+    MAX_PLANNED_N,
     Plan,
     detectable_rate,
     min_n_power,
@@ -38,28 +59,50 @@ from slaverify.statistics.power import (
     state_probability,
     two_point_plan,
 )
+from slaverify.statistics.repeats import Icc, icc_one_way
+from slaverify.statistics.search import first_true, last_true
 
 __all__ = [
     "DIRECTIONS",
     "EXACT_MAX_N",
+    "MAX_PLANNED_N",
     "RULES",
+    "BankInterval",
+    "BankNumbers",
+    "Clustered",
+    "ClusteredInterval",
+    "Icc",
     "Interval",
     "Numbers",
+    "P",
     "Plan",
     "Tails",
     "TwoPoint",
+    "Weighted",
     "ZeroBound",
     "acceptance_numbers",
+    "bank_tails",
     "binomial_tails",
+    "clustered_decision",
+    "clustered_interval",
     "conformance_probability",
+    "count_required",
     "detectable_rate",
     "exact_bound",
     "exact_interval",
     "failures_at_most",
+    "finite_bank_acceptance_numbers",
+    "finite_bank_interval",
+    "first_true",
+    "holm_adjust",
+    "icc_one_way",
     "jeffreys_interval",
+    "last_true",
     "limits_at",
+    "logit_interval",
     "min_n_power",
     "min_n_zero_failures",
+    "normal_quantile",
     "oc_accept",
     "power",
     "real_tails",
@@ -67,6 +110,8 @@ __all__ = [
     "state_probability",
     "success_threshold",
     "two_point_plan",
+    "two_sided_z",
+    "weighted_rate",
     "wilson_interval",
     "zero_event_bound",
 ]

@@ -17,6 +17,7 @@ from itertools import accumulate
 
 from slaverify.errors import Text
 from slaverify.statistics import domain
+from slaverify.statistics.search import first_true, last_true
 
 EXACT_MAX_N = 20_000
 """Largest n for which every number is computed in integers; above it `scipy.special.bdtr` serves."""
@@ -204,17 +205,9 @@ def _crossings_by_beta(
     def above(r: int) -> bool:
         return _clearly_at_most(float(bdtrc(r - 1, n, fail)), float(alpha_breach))
 
-    # Both predicates are monotone in the count: bisect.
-    low, high = -1, n
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if below(middle) else (low, middle)
-    accept = None if low < 0 else low
-    low, high = 0, n + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if above(middle) else (middle, high)
-    return accept, high if high <= n else None
+    accept = last_true(below, -1, n)
+    reject = first_true(above, 0, n + 1)
+    return None if accept < 0 else accept, None if reject > n else reject
 
 
 def _clearly_at_most(tail: float, alpha: float) -> bool:
@@ -281,8 +274,4 @@ def _smallest_power(q: Fraction, limit: Fraction) -> int:
     high = 1
     while q**high > limit:
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if q**middle > limit else (low, middle)
-    return high
+    return first_true(lambda n: q**n <= limit, high // 2, high)

@@ -42,19 +42,19 @@ def two_sided_z(confidence: Decimal | Fraction | float) -> float:
     return normal_quantile((1.0 + domain.confidence(confidence)) / 2.0)
 
 
-def wilson_interval(x: int, n: int, confidence: Decimal | float) -> Interval:
-    """Return the Wilson score interval of x of n: descriptive, it never decides.
+def wilson_interval(x: float, n: float, confidence: Decimal | float) -> Interval:
+    """Return the Wilson score interval of x of n (counts, or effective ones): descriptive, it never decides.
 
     Raises: StatisticsError SLV-S002 counts, SLV-S003 confidence.
     Source: Wilson 1927, Journal of the American Statistical Association 22:209-212 (*unverified*).
     """
-    domain.counts(x, n)
+    x, n = _real_counts(x, n)
     z = two_sided_z(confidence)
     p, z2 = x / n, z * z
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    low = 0.0 if x == 0 else max(0.0, centre - half)
-    high = 1.0 if x == n else min(1.0, centre + half)
+    low = 0.0 if x <= 0.0 else max(0.0, centre - half)
+    high = 1.0 if x >= n else min(1.0, centre + half)
     return Interval(low, high)
 
 

@@ -15,6 +15,7 @@ from typing import Protocol
 from slaverify.errors import Text
 from slaverify.statistics import domain
 from slaverify.statistics.exact import TwoPoint, acceptance_numbers
+from slaverify.statistics.search import first_true
 
 MAX_PLANNED_N = 5_000_000
 """No plan is searched above this n: nobody runs it."""
@@ -148,7 +149,7 @@ class _PassCurve:
 
     def number(self, n: int) -> int | None:
         """Return the largest c with P(F <= c) <= alpha, null if none."""
-        low = _bisect(lambda c: not self.reached(c, n), -1, n) - 1
+        low = first_true(lambda c: not self.reached(c, n), -1, n) - 1
         return None if low < 0 else low
 
     def reached(self, number: int, n: int) -> bool:
@@ -172,7 +173,7 @@ class _BreachCurve:
 
     def number(self, n: int) -> int | None:
         """Return the smallest r with P(F >= r) <= alpha, null if none."""
-        high = _bisect(lambda r: self._tail(r, n, self.limit) <= self.alpha, 0, n + 1)
+        high = first_true(lambda r: self._tail(r, n, self.limit) <= self.alpha, 0, n + 1)
         return high if high <= n else None
 
     def reached(self, number: int, n: int) -> bool:
@@ -206,7 +207,7 @@ def _search(curve: _Curve, target: float) -> int | None:
             return end + 1 if end < MAX_PLANNED_N else None
         start = _tooth_start(partial(curve.reached, number), end)
         if curve.power(number, start) < target:
-            return _bisect(partial(_powerful, curve, number, target), start, end)
+            return first_true(partial(_powerful, curve, number, target), start, end)
         end = start - 1
     return None if end is None else 1
 
@@ -230,15 +231,7 @@ def _tooth_start(reached: Callable[[int], bool], end: int) -> int:
     while low >= 1 and reached(low):
         step *= 2
         low -= step
-    return _bisect(reached, max(low, 0), end)
-
-
-def _bisect(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the smallest integer in (low, high] where a monotone condition holds; it holds at `high`."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return first_true(reached, max(low, 0), end)
 
 
 def _first(holds: Callable[[int], bool], low: int, step: int) -> int:
@@ -249,7 +242,7 @@ def _first(holds: Callable[[int], bool], low: int, step: int) -> int:
     while not holds(high):
         low, step = high, step * 2
         high = low + step
-    return _bisect(holds, low, high)
+    return first_true(holds, low, high)
 
 
 def _rate(value: float | Decimal | Fraction, where: str) -> float:

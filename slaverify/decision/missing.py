@@ -1,0 +1,159 @@
+"""Say what one score record is for one metric: met, failed, unknown, or outside.
+
+The denominator is pinned before the first request; nothing that an engine does moves an item out of it.
+Order of the rules: docs/spec/decision.md, "Fate of one record".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from fractions import Fraction
+from typing import TypeAlias
+
+from slaverify.canonical import JsonObject, JsonValue
+from slaverify.contract import Outcome, matches
+from slaverify.decision.terms import Terms
+
+
+class Fate(StrEnum):
+    """What a record is for a metric."""
+
+    SUCCESS = "x"
+    FAILURE = "failures"
+    VENDOR = "failures_vendor"
+    UNRESOLVED = "unresolved"
+    OPEN = "open"
+    EXCLUDED = "excluded"
+
+
+NOBODYS = frozenset(
+    {Outcome.AUDITOR_FAILURE, Outcome.ENGINE_MISMATCH, Outcome.NOT_SENT, Outcome.UNRESOLVED},
+)
+"""Outcomes that never count against the vendor."""
+
+VENDORS = frozenset({Outcome.TRUNCATED, Outcome.EMPTY, Outcome.MALFORMED, Outcome.VENDOR_FAILURE})
+"""Outcomes without a scored answer that are the vendor's."""
+
+Filter: TypeAlias = Mapping[str, tuple[str | int | bool, ...]]
+
+_UNDETERMINED = ("correctness", "grounding", "class")
+
+
+def fate_of(terms: Terms, record: JsonObject) -> Fate:
+    """Return the fate of one record that lies among the items of the metric (rates and quantiles)."""
+    outcome = _outcome(record)
+    if outcome is None or outcome in NOBODYS:
+        # A word that is no outcome proves nothing against anybody.
+        outside = terms.names_outcome and outcome not in (None, Outcome.UNRESOLVED)
+        return Fate.EXCLUDED if outside else Fate.UNRESOLVED
+    if outcome in VENDORS:
+        return _failed_call(terms, record)
+    if not terms.names_outcome and "cut_body" in _words(record.get("flags")):
+        return Fate.OPEN
+    known = _meets(terms, record, outcome)
+    if known is None:
+        return Fate.OPEN if "open" in _words(record.get("flags")) else Fate.UNRESOLVED
+    if terms.direction == "at_most":
+        return Fate.FAILURE if known else Fate.SUCCESS
+    if known:
+        return Fate.SUCCESS
+    return Fate.VENDOR if outcome == Outcome.REFUSED else Fate.FAILURE
+
+
+def _failed_call(terms: Terms, record: JsonObject) -> Fate:
+    counted = terms.limit_ms is None and terms.cut is None and terms.count is not None and matches(terms.count, record)
+    if terms.direction == "at_most":
+        return Fate.VENDOR if counted else Fate.SUCCESS
+    return Fate.SUCCESS if counted and terms.names_outcome else Fate.VENDOR
+
+
+def _meets(terms: Terms, record: JsonObject, outcome: Outcome) -> bool | None:
+    """Tell whether an answered or refused record matches what the metric counts; null if nobody can say yet."""
+    known = True if terms.count is None else match_of(terms.count, record)
+    if terms.cut is not None and known is not False:
+        reached = _reaches(record.get(terms.value), terms.cut, outcome)
+        known = reached if known or reached is False else None
+    if terms.limit_ms is not None and known is not False:
+        within = _within(record.get("latency_ms"), terms.limit_ms)
+        known = within if known or within is False else None
+    return known
+
+
+def match_of(filter_: Filter, record: JsonObject) -> bool | None:
+    """Return whether a record matches a filter, null where an unresolved part of it decides.
+
+    `verdict` null is looked up with both ends of `bounds`; words `undetermined` and criteria `unresolved` could
+    still become any other.
+    """
+    certain = True
+    for key, accepted in filter_.items():
+        worst, best = _ends(key, accepted, record)
+        if not worst and not best:
+            return False
+        certain = certain and worst and best
+    return True if certain else None
+
+
+def _ends(key: str, accepted: tuple[str | int | bool, ...], record: JsonObject) -> tuple[bool, bool]:
+    """Return whether the key matches under the two ends of what is still unknown (equal if nothing is)."""
+    one = {key: accepted}
+    if matches(one, record):
+        certain = not (key in _UNDETERMINED and record.get(key) == "undetermined")
+        return True, certain
+    if key == "verdict" and record.get("verdict") is None:
+        bounds = record.get("bounds")
+        if isinstance(bounds, dict):
+            ends = [matches(one, {**record, "verdict": bounds.get(end)}) for end in ("worst", "best")]
+            return ends[0], ends[1]
+        # No verdict although there was an answer: nobody may guess it.
+        return False, _outcome(record) == Outcome.ANSWERED
+    if key in _UNDETERMINED and record.get(key) == "undetermined":
+        return False, True
+    if key == "criteria" and _unresolved_criterion(accepted, record.get("criteria")):
+        return False, True
+    return False, False
+
+
+def _unresolved_criterion(accepted: tuple[str | int | bool, ...], criteria: JsonValue) -> bool:
+    if not isinstance(criteria, dict):
+        return False
+    names = {str(word).rpartition(":")[0] for word in accepted}
+    return any(criteria.get(name) == "unresolved" for name in names)
+
+
+def _reaches(value: JsonValue, cut: Decimal, outcome: Outcome) -> bool | None:
+    score = decimal_of(value)
+    if score is None:
+        return None if outcome == Outcome.ANSWERED else False
+    return score >= cut
+
+
+def _within(latency: JsonValue, limit_ms: Fraction) -> bool | None:
+    if isinstance(latency, bool) or not isinstance(latency, int):
+        return None
+    return latency <= limit_ms
+
+
+def decimal_of(value: JsonValue) -> Decimal | None:
+    """Return a finite decimal from its text, null for anything else."""
+    if not isinstance(value, str):
+        return None
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _outcome(record: JsonObject) -> Outcome | None:
+    word = record.get("outcome")
+    return Outcome(word) if isinstance(word, str) and word in _OUTCOMES else None
+
+
+_OUTCOMES = frozenset(outcome.value for outcome in Outcome)
+
+
+def _words(value: JsonValue) -> tuple[JsonValue, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else ()

@@ -1,0 +1,84 @@
+"""Say what would settle an open metric, and how near a state is to another: information, never a state."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from slaverify.canonical import JsonObject, real9
+from slaverify.decision.assess import Assessed, count_of
+from slaverify.decision.rules import Ruling
+from slaverify.decision.words import State
+from slaverify.statistics import first_true, min_n_power, real_tails
+
+POWER = "0.8"
+"""Probability of a decision at the observed rate that the settling n gives."""
+
+
+def settle(one: Assessed, ruling: Ruling) -> JsonObject | None:
+    """Return the n that decides with 80 % power at the observed rate, and in which direction.
+
+    Null unless the count alone left the metric INCONCLUSIVE, and where the observed rate equals the threshold: no n
+    decides then.
+    """
+    terms = one.terms
+    known = one.observations - (one.f_pass - one.f_breach)
+    if ruling.state is not State.INCONCLUSIVE or ruling.reason is not None or not terms.tested or known <= 0:
+        return None
+    observed = Fraction(count_of(one.entry, "x"), known)
+    side = "pass" if observed > terms.t else "breach"
+    alpha = one.level_pass if side == "pass" else one.level_breach / terms.family
+    independent = None if observed == terms.t else min_n_power(terms.t, observed, alpha, float(POWER), side)
+    if independent is None:
+        return None
+    n = independent
+    if one.effective is not None:
+        n = -int(-independent * one.n // one.effective.n_low)
+    if terms.estimand == "bank":
+        n = min(n, terms.bank_size)
+    return {
+        "n": n,
+        "additional": max(0, n - one.n),
+        "direction": (State.PASS if side == "pass" else State.BREACH).value,
+        "power": POWER,
+        "at_rate": real9(observed if terms.direction == "at_least" else 1 - observed),
+    }
+
+
+def tipping(one: Assessed, ruling: Ruling, ladder: list[int | None]) -> JsonObject:
+    """Return how many verdicts would have to change to reach PASS, to reach BREACH, to change the state."""
+    if ruling.state not in (State.PASS, State.BREACH, State.INCONCLUSIVE) or not one.terms.sampled:
+        return {"to_pass": None, "to_breach": None, "to_change": None}
+    accept, reject = _limits(one)
+    to_pass = 0 if ruling.state is State.PASS else None if accept is None else max(0, one.f_pass - accept)
+    to_breach = 0 if ruling.state is State.BREACH else None if reject is None else max(0, reject - one.f_breach)
+    if ruling.state is State.PASS:
+        to_change = None if accept is None else max(1, accept + 1 - one.f_pass)
+    elif ruling.state is State.BREACH:
+        reached = [number for number in (*ladder, reject) if number is not None and number <= one.f_breach]
+        to_change = one.f_breach - max(reached) + 1 if reached else None
+    else:
+        to_change = min((k for k in (to_pass, to_breach) if k is not None), default=None)
+    return {"to_pass": to_pass, "to_breach": to_breach, "to_change": to_change}
+
+
+def _limits(one: Assessed) -> tuple[int | None, int | None]:
+    """Return the acceptance and rejection number, or with an effective sample those at its present size."""
+    if one.numbers is not None:
+        return one.numbers.pass_max_failures, one.numbers.breach_min_failures
+    effective = one.effective
+    if effective is None:
+        return None, None
+    total, t = one.observations, one.terms.t
+    level_pass, level_breach = float(one.level_pass), float(one.level_breach / one.terms.family)
+
+    def too_many(failures: int) -> bool:
+        x = (total - failures) * effective.n_low / total
+        return real_tails(x, x, effective.n_low, t)[0] > level_pass
+
+    def enough(failures: int) -> bool:
+        x = (total - failures) * effective.n_high / total
+        return real_tails(x, x, effective.n_high, t)[1] <= level_breach
+
+    accept = first_true(too_many, -1, total + 1) - 1
+    reject = first_true(enough, -1, total + 1)
+    return None if accept < 0 else accept, None if reject > total else reject

@@ -1,0 +1,129 @@
+"""Walk the evaluation order over all metrics: measure each, look at the family, give each its state.
+
+1. Each metric is measured against its own terms (`assess`).
+2. The binding metrics with a test form the family; Holm says which are in breach (`combine`).
+3. A metric's state: what held before the count; breach; PASS; otherwise INCONCLUSIVE.
+4. Integrity events that the contract binds take PASS away.
+No scipy is loaded as long as every rule is a comparison of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from slaverify.canonical import JsonObject, JsonValue
+from slaverify.contract import Contract
+from slaverify.decision.assess import Assessed, assess, count_of
+from slaverify.decision.combine import Combined, Member, combine_states
+from slaverify.decision.rules import Ruling
+from slaverify.decision.terms import terms_of
+from slaverify.decision.words import Reason, RunValidity, State
+
+_BLOCKING_IDENTITY = frozenset({"change_point", "shadow_divergence", "fresh_seen_gap"})
+"""Statistical signs of another engine: they always block PASS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Every metric measured, its ruling, and the whole."""
+
+    assessed: tuple[Assessed, ...]
+    rulings: tuple[Ruling, ...]
+    combined: Combined
+
+
+def states(contract: Contract, inputs_json: JsonObject, run_validity: RunValidity) -> JsonObject:
+    """Return {state, metrics: [{id, state, reason}]}: the verdict alone, without the numbers that are only shown."""
+    judged = judge(contract, inputs_json, run_validity)
+    metrics: list[JsonValue] = [
+        {"id": one.terms.id, "state": ruling.state.value, "reason": ruling.reason and ruling.reason.value}
+        for one, ruling in zip(judged.assessed, judged.rulings, strict=True)
+    ]
+    return {"state": judged.combined.state.value, "metrics": metrics}
+
+
+def judge(contract: Contract, inputs_json: JsonObject, run_validity: RunValidity) -> Judged:
+    """Return every metric of the contract measured and ruled. A metric absent from the inputs has no observations."""
+    entries = _entries(inputs_json)
+    limit = contract.failed_calls.unresolved_max
+    assessed = tuple(assess(terms, entries.get(terms.id, {}), run_validity, limit) for terms in terms_of(contract))
+    return rule(contract, assessed, run_validity)
+
+
+def rule(contract: Contract, assessed: Sequence[Assessed], run_validity: RunValidity) -> Judged:
+    """Return the rulings over metrics already measured."""
+    integrity = [_integrity(contract, one) for one in assessed]
+    members = [
+        Member(
+            state=_before_family(one),
+            p_breach=None if one.prior is not None else one.p_breach,
+            binding=one.terms.binding,
+            tested=one.terms.tested,
+            forced=effect is not None and effect.state is State.BREACH and one.prior is None,
+        )
+        for one, effect in zip(assessed, integrity, strict=True)
+    ]
+    combined = combine_states(
+        members,
+        _family_level(assessed),
+        run_valid=run_validity.valid,
+        holm=contract.verdict.multiplicity == "holm",
+    )
+    rulings = tuple(
+        _ruling(one, index in combined.breaching, effect)
+        for index, (one, effect) in enumerate(zip(assessed, integrity, strict=True))
+    )
+    return Judged(tuple(assessed), rulings, combined)
+
+
+def _family_level(assessed: Sequence[Assessed]) -> Fraction:
+    """Return the risk of the family: the strictest of its members'."""
+    levels = [one.level_breach for one in assessed if one.terms.binding and one.terms.tested]
+    return min(levels, default=Fraction(0))
+
+
+def _before_family(one: Assessed) -> State:
+    if one.prior is not None:
+        return one.prior.state
+    if not one.terms.tested and one.breaches_alone:
+        return State.BREACH
+    return State.PASS if one.passes else State.INCONCLUSIVE
+
+
+def _ruling(one: Assessed, breaching: bool, effect: Ruling | None) -> Ruling:
+    if one.prior is not None:
+        return one.prior
+    if effect is not None and effect.state is State.BREACH:
+        return effect
+    if breaching or (one.breaches_alone and not one.terms.binding):
+        return Ruling(State.BREACH)
+    if not one.passes:
+        return Ruling(State.INCONCLUSIVE)
+    return Ruling(State.PASS) if effect is None else effect
+
+
+def _integrity(contract: Contract, one: Assessed) -> Ruling | None:
+    """Return what the integrity events among a metric's items do to it, null if nothing."""
+    events = one.entry.get("events")
+    if not isinstance(events, dict):
+        return None
+    rules = contract.verdict.integrity
+    if count_of(events, "confirmed") > rules.manipulation_cap:
+        state = State.BREACH if rules.effect == "breach" else State.INCONCLUSIVE
+        return Ruling(state, Reason.MANIPULATION_CONFIRMED)
+    patterns = events.get("patterns")
+    found = set(patterns) if isinstance(patterns, dict) else set()
+    if found & (_BLOCKING_IDENTITY | set(rules.binding_patterns)):
+        return Ruling(State.INCONCLUSIVE, Reason.BINDING_PATTERN)
+    return None
+
+
+def _entries(inputs_json: JsonObject) -> dict[str, JsonObject]:
+    metrics = inputs_json.get("metrics")
+    found: dict[str, JsonObject] = {}
+    for entry in metrics if isinstance(metrics, list | tuple) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str):
+            found[str(entry["id"])] = entry
+    return found
