@@ -5,9 +5,14 @@ from slaverify.contract.filters import FIELDS, matches
 from slaverify.contract.freezing import completed, freeze, tree_of
 from slaverify.contract.library import LIBRARY, ReadyMetric
 from slaverify.contract.loaded import LoadedContract, edited
-from slaverify.contract.model.metrics import Metric
+from slaverify.contract.model.bank import EvaluationSet, Method, Policies, Repetitions
+from slaverify.contract.model.engine import CitationMapping, Endpoint, Engine, MappedField, Pattern, Regex
+from slaverify.contract.model.identity import Parties, Party
+from slaverify.contract.model.metrics import Derived, Extend, Metric, Retest, VerdictRules
+from slaverify.contract.model.report import Ledger, Report, Signature
 from slaverify.contract.model.root import Contract
 from slaverify.contract.model.scalars import instant
+from slaverify.contract.model.terms import Remedies
 from slaverify.contract.numbers import (
     breach_level,
     derived_numbers,
@@ -18,22 +23,46 @@ from slaverify.contract.numbers import (
     sample_sizes,
 )
 from slaverify.contract.ports import PartySignature, SignatureFinding, SignatureVerifier, Signer
-from slaverify.contract.words import Attribution, Outcome, Role
+from slaverify.contract.profiles import HOSTILE_STRATA, PROFILES
+from slaverify.contract.words import OUTCOME_ATTRIBUTION, Attribution, Outcome, Role
 
 __all__ = [
     "FIELDS",
+    "HOSTILE_STRATA",
     "LIBRARY",
+    "OUTCOME_ATTRIBUTION",
+    "PROFILES",
     "Attribution",
+    "CitationMapping",
     "Contract",
+    "Derived",
+    "Endpoint",
+    "Engine",
+    "EvaluationSet",
+    "Extend",
+    "Ledger",
     "LoadedContract",
+    "MappedField",
+    "Method",
     "Metric",
     "Outcome",
+    "Parties",
+    "Party",
     "PartySignature",
+    "Pattern",
+    "Policies",
     "ReadyMetric",
+    "Regex",
+    "Remedies",
+    "Repetitions",
+    "Report",
+    "Retest",
     "Role",
+    "Signature",
     "SignatureFinding",
     "SignatureVerifier",
     "Signer",
+    "VerdictRules",
     "breach_level",
     "completed",
     "contract_digest",

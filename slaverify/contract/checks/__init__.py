@@ -1,0 +1,15 @@
+"""Checks across fields, each a generator of findings over the valid blocks. Private to the room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slaverify.contract.blocks import Blocks
+from slaverify.contract.checks import bank, endpoint, judge, metrics, parties, terms
+from slaverify.contract.findings import Finding
+
+
+def findings(blocks: Blocks) -> Iterator[Finding]:
+    """Yield every problem that lies between fields, block by block."""
+    for room in (parties, endpoint, bank, metrics, judge, terms):
+        yield from room.findings(blocks)

@@ -1,0 +1,209 @@
+"""Read a contract from a file or from bytes: the impure door of the room and its TRUST BOUNDARY.
+
+Every problem is reported at once, each with `file:line:column`, what, why and how to mend it. What is read as
+YAML or as JSON gives the same tree and the same digest.
+
+Source: docs/spec/contract.md section 1.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from slaverify.canonical import JsonObject, JsonValue
+from slaverify.contract.blocks import Blocks, blocks_of, under, validated
+from slaverify.contract.checks import findings
+from slaverify.contract.checks.endpoint import secrets_in
+from slaverify.contract.digests import contract_digest
+from slaverify.contract.findings import Finding, Path, dotted, short
+from slaverify.contract.freezing import completed, differing_numbers, tree_of, undecidable, with_numbers
+from slaverify.contract.library import with_library
+from slaverify.contract.loaded import LoadedContract, edited
+from slaverify.contract.model.root import Contract
+from slaverify.contract.read_json import read_json
+from slaverify.contract.source import MAX_BYTES, Source, Unreadable
+from slaverify.contract.words import Role
+from slaverify.contract.write_yaml import dump_yaml
+from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
+
+__all__ = ["dump_yaml", "edited", "load_contract", "parse_contract"]
+
+
+def load_contract(path: FilePath) -> LoadedContract:
+    """Return the contract of a file (`.yaml`, `.yml` or `.json`).
+
+    Raises: ProblemsError with every problem found; ContractError SLV-C001 if the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ContractError(
+            "SLV-C001",
+            Text(f"no se pudo leer el contrato: {error.strerror}", f"the contract could not be read: {error.strerror}"),
+            fix=Text("revise la ruta y los permisos", "check the path and its permissions"),
+            where=str(path),
+        ) from error
+    return parse_contract(data, str(path))
+
+
+def parse_contract(data: bytes, name: str) -> LoadedContract:
+    """Return the contract that `data` says; `name` is what places are printed with.
+
+    Raises: ProblemsError with every problem found.
+    """
+    source = _read(data, name)
+    if not isinstance(source.tree, dict):
+        raise _refused(source, [_no_map(source)])
+    tree = with_library(source.tree)
+    pending = list(_pending(tree, ()))
+    owed = [finding.path for finding in pending]
+    model, faults = validated(tree)
+    blocks = blocks_of(tree)
+    found = [*source.findings, *pending]
+    found += [fault for fault in faults if not under(fault, owed)]
+    found += [finding for finding in findings(blocks) if not under(finding, owed)]
+    found += [*secrets_in(tree), *_zone(blocks)]
+    if model is not None and not found:
+        found += _numbers(completed(model))
+    if model is None or found:
+        raise _refused(source, found)
+    return _loaded(model, source.tree, name)
+
+
+def _loaded(model: Contract, read: JsonObject, name: str) -> LoadedContract:
+    whole = completed(model)
+    if model.contract.status == "frozen":
+        return LoadedContract(whole, read, contract_digest(read), name)
+    whole = with_numbers(whole)
+    tree = tree_of(whole)
+    return LoadedContract(whole, tree, contract_digest(tree), name)
+
+
+def _numbers(contract: Contract) -> Iterator[Finding]:
+    undecided = list(undecidable(contract))
+    yield from undecided
+    if contract.contract.status != "frozen":
+        return
+    try:
+        yield from differing_numbers(contract)
+    except SlaverifyError as error:
+        yield Finding(error.code, ("metrics",), error.what, error.fix, error.why, at_key=True)
+
+
+def _read(data: bytes, name: str) -> Source:
+    source = Source(name)
+    try:
+        text = _text(data)
+        json_first = name.lower().endswith(".json") or text.lstrip().startswith("{")
+        if json_first:
+            try:
+                return read_json(text, name)
+            except Unreadable as error:
+                # A flow mapping is YAML too; a file that calls itself JSON has to be JSON.
+                if name.lower().endswith(".json") or error.finding.code != "SLV-C002":
+                    raise
+        from slaverify.contract.read_yaml import read_yaml  # the YAML library is not needed to verify a bundle
+
+        return read_yaml(text, name)
+    except Unreadable as error:
+        source.values[()] = error.mark
+        raise _refused(source, [error.finding]) from error
+
+
+def _text(data: bytes) -> str:
+    if len(data) > MAX_BYTES:
+        raise Unreadable(
+            "SLV-C008",
+            Text("el contrato pesa más de 1 MiB", "the contract is larger than 1 MiB"),
+            Text("los anexos van aparte, por su digest", "annexes go apart, by their digest"),
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        raise Unreadable(
+            "SLV-C001",
+            Text("el archivo no está en UTF-8", "the file is not UTF-8"),
+            Text("guárdelo como UTF-8", "save it as UTF-8"),
+            (line, column),
+        ) from error
+
+
+def _pending(tree: JsonValue, path: Path) -> Iterator[Finding]:
+    """Yield what a draft still owes: a map with the one key `pending` in place of a value."""
+    if isinstance(tree, dict):
+        if list(tree) == ["pending"]:
+            yield _owed(path, tree["pending"])
+            return
+        for key, member in tree.items():
+            yield from _pending(member, (*path, key))
+    elif isinstance(tree, list):
+        for index, member in enumerate(tree):
+            yield from _pending(member, (*path, index))
+
+
+def _owed(path: Path, party: JsonValue) -> Finding:
+    known = [role.value for role in Role]
+    if party not in known:
+        listed = ", ".join(known)
+        return Finding(
+            "SLV-C012",
+            (*path, "pending"),
+            Text(f"{short(party)!r} no es una parte", f"{short(party)!r} is no party"),
+            Text(f"use una de: {listed}", f"use one of: {listed}"),
+        )
+    return Finding(
+        "SLV-C017",
+        path,
+        Text(f"`{dotted(path)}` está pendiente de `{party}`", f"`{dotted(path)}` is owed by `{party}`"),
+        Text(
+            "complete el valor: un borrador con pendientes no se congela",
+            "fill it in: a draft with debts cannot freeze",
+        ),
+        at_key=True,
+    )
+
+
+def _zone(blocks: Blocks) -> Iterator[Finding]:
+    identity = blocks.contract
+    if identity is None or identity.status == "frozen" or _has_zone(identity.time_zone):
+        return
+    if not _has_zone("America/Santiago"):
+        return  # a machine without the table of zones cannot tell
+    zone = identity.time_zone
+    yield Finding(
+        "SLV-C016",
+        ("contract", "time_zone"),
+        Text(f"zona horaria desconocida: {short(zone)}", f"unknown time zone: {short(zone)}"),
+        Text("un nombre de IANA, por ejemplo `America/Santiago`", "an IANA name, for example `America/Santiago`"),
+    )
+
+
+def _has_zone(name: str) -> bool:
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
+def _no_map(source: Source) -> Finding:
+    empty = source.tree is None
+    return Finding(
+        "SLV-C009",
+        (),
+        Text("el archivo está vacío", "the file is empty")
+        if empty
+        else Text("el contrato tiene que ser un mapa de claves", "a contract has to be a map of keys"),
+        Text("parta de `contratos/demo-normativa-cl.yaml`", "start from `contratos/demo-normativa-cl.yaml`"),
+    )
+
+
+def _refused(source: Source, found: list[Finding]) -> ProblemsError:
+    distinct = {(finding.code, finding.path, finding.what): finding for finding in found}
+    ordered = sorted(distinct.values(), key=lambda finding: (source.mark(finding.path, finding.at_key), finding.code))
+    return ProblemsError([finding.error(source.place(finding.path, finding.at_key)) for finding in ordered])
