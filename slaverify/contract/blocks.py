@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ from slaverify.contract.model.report import Ledger, Report
 from slaverify.contract.model.root import Contract
 from slaverify.contract.model.terms import Confidentiality, Disputes, Remedies, Schedule
 from slaverify.contract.problems import field_findings
+from slaverify.contract.shape import field_at
 
 B = TypeVar("B", bound=BaseModel)
 
@@ -88,9 +90,41 @@ def blocks_of(tree: JsonObject) -> Blocks:
     )
 
 
+def without_faults(tree: JsonObject, faults: Sequence[Finding]) -> JsonObject:
+    """Return the tree without its unknown keys and its refused optional values: they hide nothing else then.
+
+    What is missing, or refused where a value is required, stays: its block stays faulty.
+    """
+    mended: JsonObject = tree
+    for fault in faults:
+        field = field_at(fault.path)
+        optional = field is not None and not field.is_required()
+        if fault.path and (fault.code == "SLV-C011" or (optional and fault.code != "SLV-C010")):
+            mended = _dropped(mended, fault.path)
+    return mended
+
+
 def under(finding: Finding, paths: list[Path]) -> bool:
     """Return whether the finding lies at or below one of the paths."""
     return any(finding.path[: len(path)] == path for path in paths)
+
+
+def _dropped(node: JsonObject, path: Path) -> JsonObject:
+    key, rest = str(path[0]), path[1:]
+    if key not in node:
+        return node
+    if not rest:
+        return {name: value for name, value in node.items() if name != key}
+    return {**node, key: _dropped_inside(node[key], rest)}
+
+
+def _dropped_inside(node: JsonValue, path: Path) -> JsonValue:
+    if isinstance(node, dict):
+        return _dropped(node, path)
+    index = path[0]
+    if isinstance(node, list) and isinstance(index, int) and index < len(node) and len(path) > 1:
+        return [*node[:index], _dropped_inside(node[index], path[1:]), *node[index + 1 :]]
+    return node
 
 
 def _block(kind: type[B], tree: JsonObject, name: str, absent: JsonValue = None) -> B | None:

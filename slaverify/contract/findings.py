@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from slaverify.contract.tokens import looks_like_token
 from slaverify.errors import NOTHING, ContractError, CustodyError, SlaverifyError, StatisticsError, Text
 
 Path = tuple[str | int, ...]
@@ -46,6 +47,8 @@ def dotted(path: Sequence[str | int]) -> str:
 
 
 def short(value: object) -> str:
-    """Return a value for a sentence, cut at 60 characters."""
+    """Return a value for a sentence, cut at 60 characters; what looks like a secret is not repeated."""
     text = str(value)
+    if looks_like_token(text):
+        return "***"
     return text if len(text) <= 60 else text[:57] + "…"

@@ -15,6 +15,7 @@ from slaverify.contract.model.root import Contract
 from slaverify.contract.numbers import (
     default_margin,
     derived_numbers,
+    has_integers,
     metric_n,
     nearest_threshold,
     sample_sizes,
@@ -35,18 +36,11 @@ def freeze(contract: Contract) -> JsonObject:
     if contract.contract.status == "frozen":
         raise ProblemsError([_already_frozen()])
     whole = completed(contract)
-    problems = [finding.error(dotted(finding.path)) for finding in undecidable(whole)]
-    metrics: list[Metric] = []
-    for index, metric in enumerate(whole.metrics):
-        try:
-            metrics.append(metric.model_copy(update={"derived": derived_numbers(whole, metric)}))
-        except SlaverifyError as error:
-            error.where = dotted(("metrics", index))
-            problems.append(error)
+    problems = [finding.error(dotted(finding.path)) for finding in number_findings(whole)]
     if problems:
         raise ProblemsError(problems)
     identity = whole.contract.model_copy(update={"status": "frozen"})
-    return tree_of(whole.model_copy(update={"contract": identity, "metrics": tuple(metrics)}))
+    return tree_of(with_numbers(whole).model_copy(update={"contract": identity}))
 
 
 def completed(contract: Contract) -> Contract:
@@ -73,9 +67,12 @@ def completed(contract: Contract) -> Contract:
 
 
 def with_numbers(contract: Contract) -> Contract:
-    """Return a completed draft with the derived numbers of each metric that has them."""
+    """Return a completed contract with the derived numbers of each metric written.
+
+    Raises: SlaverifyError where numbers cannot be computed (`number_findings` says which).
+    """
     metrics = tuple(
-        metric.model_copy(update={"derived": _numbers_or_none(contract, metric)}) for metric in contract.metrics
+        metric.model_copy(update={"derived": derived_numbers(contract, metric)}) for metric in contract.metrics
     )
     return contract.model_copy(update={"metrics": metrics})
 
@@ -86,34 +83,23 @@ def tree_of(contract: Contract) -> dict[str, JsonValue]:
     return tree
 
 
-def undecidable(contract: Contract) -> Iterator[Finding]:
-    """Yield SLV-S007 for each binding metric that can never PASS, with the smallest change that mends it."""
-    if contract.contract.purpose == "pilot":
-        return
+def number_findings(contract: Contract) -> Iterator[Finding]:
+    """Yield what is wrong with the numbers of a completed contract.
+
+    That is SLV-S007 for each binding metric that can never PASS, with the smallest change that mends it; SLV-S008 for
+    each metric of a frozen contract whose written numbers are not those that follow; and what the rule itself refuses.
+    """
     for index, metric in enumerate(contract.metrics):
-        if metric.severity == "binding" and not _can_pass(contract, metric):
+        try:
+            due = derived_numbers(contract, metric)
+        except SlaverifyError as error:
+            yield Finding(error.code, ("metrics", index), error.what, error.fix, error.why)
+            continue
+        binds = metric.severity == "binding" and contract.contract.purpose != "pilot"
+        if binds and not _can_pass(contract, metric, due):
             yield _undecidable(contract, metric, index)
-
-
-def differing_numbers(contract: Contract) -> Iterator[Finding]:
-    """Yield SLV-S008 for each metric of a frozen contract whose written numbers are not those that follow."""
-    for index, metric in enumerate(contract.metrics):
-        due = derived_numbers(contract, metric)
-        if metric.derived != due:
-            yield Finding(
-                "SLV-S008",
-                ("metrics", index, "derived"),
-                Text(
-                    f"los números derivados de `{metric.id}` no son los que resultan del contrato",
-                    f"the derived numbers of `{metric.id}` are not those that follow from the contract",
-                ),
-                Text(
-                    f"debe decir n {due.n}, pass_max_failures {_or_null(due.pass_max_failures)}, "
-                    f"breach_min_failures {_or_null(due.breach_min_failures)}: congele el borrador de nuevo",
-                    f"it has to say n {due.n}, pass_max_failures {_or_null(due.pass_max_failures)}, "
-                    f"breach_min_failures {_or_null(due.breach_min_failures)}: freeze the draft again",
-                ),
-            )
+        elif contract.contract.status == "frozen" and metric.derived != due:
+            yield _different(metric, due, index)
 
 
 def _parties(parties: Parties) -> Parties:
@@ -155,22 +141,28 @@ def _metric(contract: Contract, metric: Metric, unit: str | None) -> Metric:
     )
 
 
-def _numbers_or_none(contract: Contract, metric: Metric) -> Derived | None:
-    try:
-        return derived_numbers(contract, metric)
-    except SlaverifyError:
-        return None
-
-
-def _can_pass(contract: Contract, metric: Metric) -> bool:
-    derived = _numbers_or_none(contract, metric)
-    if derived is None:
-        return True  # another finding says what is wrong with it
-    if derived.pass_max_failures is not None:
+def _can_pass(contract: Contract, metric: Metric, due: Derived) -> bool:
+    if due.pass_max_failures is not None:
         return True
-    if derived.breach_min_failures is None and metric.kind in ("mean", "corpus_rate"):
-        return True  # no integers: the lint of its own rule decides
-    return metric_n(contract, metric) >= smallest_n(metric)
+    if metric.kind == "corpus_rate" or (metric.kind == "mean" and metric.cut is None):
+        return True  # bounded means are decided by another rule, which has no smallest n
+    return not has_integers(contract, metric) and metric_n(contract, metric) >= smallest_n(metric)
+
+
+def _different(metric: Metric, due: Derived, index: int) -> Finding:
+    numbers = (
+        f"n {due.n}, pass_max_failures {_or_null(due.pass_max_failures)}, "
+        f"breach_min_failures {_or_null(due.breach_min_failures)}"
+    )
+    return Finding(
+        "SLV-S008",
+        ("metrics", index, "derived"),
+        Text(
+            f"los números derivados de `{metric.id}` no son los que resultan del contrato",
+            f"the derived numbers of `{metric.id}` are not those that follow from the contract",
+        ),
+        Text(f"resultan {numbers}: congele el borrador de nuevo", f"they are {numbers}: freeze the draft again"),
+    )
 
 
 def _undecidable(contract: Contract, metric: Metric, index: int) -> Finding:

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from slaverify.canonical import JsonObject, JsonValue
-from slaverify.contract.blocks import Blocks, blocks_of, under, validated
+from slaverify.contract.blocks import Blocks, blocks_of, under, validated, without_faults
 from slaverify.contract.checks import findings
 from slaverify.contract.checks.endpoint import secrets_in
 from slaverify.contract.digests import contract_digest
 from slaverify.contract.findings import Finding, Path, dotted, short
-from slaverify.contract.freezing import completed, differing_numbers, tree_of, undecidable, with_numbers
+from slaverify.contract.freezing import completed, number_findings, tree_of, with_numbers
 from slaverify.contract.library import with_library
 from slaverify.contract.loaded import LoadedContract, edited
 from slaverify.contract.model.root import Contract
@@ -26,7 +26,7 @@ from slaverify.contract.read_json import read_json
 from slaverify.contract.source import MAX_BYTES, Source, Unreadable
 from slaverify.contract.words import Role
 from slaverify.contract.write_yaml import dump_yaml
-from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
+from slaverify.errors import ContractError, ProblemsError, Text
 
 __all__ = ["dump_yaml", "edited", "load_contract", "parse_contract"]
 
@@ -61,13 +61,13 @@ def parse_contract(data: bytes, name: str) -> LoadedContract:
     pending = list(_pending(tree, ()))
     owed = [finding.path for finding in pending]
     model, faults = validated(tree)
-    blocks = blocks_of(tree)
+    blocks = blocks_of(without_faults(tree, faults))
     found = [*source.findings, *pending]
     found += [fault for fault in faults if not under(fault, owed)]
     found += [finding for finding in findings(blocks) if not under(finding, owed)]
     found += [*secrets_in(tree), *_zone(blocks)]
     if model is not None and not found:
-        found += _numbers(completed(model))
+        found += number_findings(completed(model))
     if model is None or found:
         raise _refused(source, found)
     return _loaded(model, source.tree, name)
@@ -80,17 +80,6 @@ def _loaded(model: Contract, read: JsonObject, name: str) -> LoadedContract:
     whole = with_numbers(whole)
     tree = tree_of(whole)
     return LoadedContract(whole, tree, contract_digest(tree), name)
-
-
-def _numbers(contract: Contract) -> Iterator[Finding]:
-    undecided = list(undecidable(contract))
-    yield from undecided
-    if contract.contract.status != "frozen":
-        return
-    try:
-        yield from differing_numbers(contract)
-    except SlaverifyError as error:
-        yield Finding(error.code, ("metrics",), error.what, error.fix, error.why, at_key=True)
 
 
 def _read(data: bytes, name: str) -> Source:

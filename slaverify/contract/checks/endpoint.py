@@ -10,7 +10,6 @@ from slaverify.contract.blocks import Blocks
 from slaverify.contract.checks.patterns import (
     accepts_anything,
     is_floating,
-    looks_like_token,
     path_fault,
     regex_fault,
     secret_header,
@@ -19,6 +18,7 @@ from slaverify.contract.checks.patterns import (
 )
 from slaverify.contract.findings import Finding, Path, dotted, short
 from slaverify.contract.model.engine import CitationMapping, Endpoint, MappedField, Regex, ResponseMapping
+from slaverify.contract.tokens import looks_like_token
 from slaverify.errors import Text
 
 _VARIABLE = re.compile(r"\$?\$\{([^}]*)\}?")

@@ -6,6 +6,7 @@ import ipaddress
 import re
 from urllib.parse import SplitResult, urlsplit
 
+from slaverify.contract.tokens import looks_like_token
 from slaverify.errors import Text
 
 _FLOATING = frozenset({"latest", "current", "default", "auto", "stable", "main", "nightly", "prod", "production"})
@@ -13,11 +14,6 @@ _UNDATED = frozenset({"preview", "exp", "experimental", "beta", "alpha"})
 _STEP = re.compile(
     r"\.[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff-]*|\.\*"
     r"|\[(\*|-?[0-9]{1,6}|(-?[0-9]{0,6}):(-?[0-9]{0,6})(:-?[0-9]{0,6})?|'[^'\\]*'|\"[^\"\\]*\")\]"
-)
-_TOKEN_PREFIX = re.compile(
-    r"\b(sk-[A-Za-z0-9_-]{12,}|sk_live_\w{8,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|xox[abprs]-[A-Za-z0-9-]{8,}"
-    r"|AKIA[0-9A-Z]{12,}|AIza[0-9A-Za-z_-]{20,}|ya29\.[\w-]{10,}|eyJ[\w-]{8,}\.[\w-]{8,}|AGE-SECRET-KEY-1\w+"
-    r"|hf_[A-Za-z0-9]{16,}|glpat-[\w-]{16,})|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
 _SCHEME = re.compile(r"^\s*(bearer|basic|token|apikey)\s+\S{6,}", re.IGNORECASE)
 _OPAQUE = re.compile(r"^(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9+/=_.-]{24,}$|^(?=.*[0-9])[0-9a-f-]{24,}$")
@@ -104,11 +100,6 @@ def path_fault(path: str, *, header: bool = False) -> Text | None:
             return Text("no es una ruta de RFC 9535", "not an RFC 9535 path")
         position = step.end()
     return None
-
-
-def looks_like_token(text: str) -> bool:
-    """Return whether a text anywhere has the form of a known kind of secret."""
-    return _TOKEN_PREFIX.search(text) is not None
 
 
 def secret_header(name: str, value: str) -> bool:

@@ -144,7 +144,7 @@ class Trajectory(Block):
 
 
 def _name_or_table(value: object) -> str:
-    return "<name>" if isinstance(value, str) else "<table>"
+    return "<table>" if isinstance(value, dict) else "<name>"
 
 
 VerdictTable = Annotated[

@@ -31,7 +31,7 @@ class Regex(Block):
 
 
 def _text_or_block(value: object) -> str:
-    return "<text>" if isinstance(value, str) else "<map>"
+    return "<map>" if isinstance(value, dict | Block) else "<text>"
 
 
 Pattern = Annotated[Annotated[Line, Tag("<text>")] | Annotated[Regex, Tag("<map>")], Discriminator(_text_or_block)]
@@ -47,7 +47,7 @@ class Attestation(Block):
 
 
 def _list_or_word(value: object) -> str:
-    return "<word>" if isinstance(value, str) else "<list>"
+    return "<list>" if isinstance(value, list | tuple) else "<word>"
 
 
 BaseFamilies = Annotated[

@@ -122,7 +122,7 @@ class ExcludedUpTo(Block):
 
 
 def _word_or_map(value: object) -> str:
-    return "<word>" if isinstance(value, str) else "<map>"
+    return "<map>" if isinstance(value, dict | Block) else "<word>"
 
 
 CountsAs = Annotated[
@@ -193,11 +193,9 @@ class Retest(Block):
 
 
 def _inconclusive(value: object) -> str:
-    if isinstance(value, str):
-        return "<word>"
     if isinstance(value, Retest) or (isinstance(value, dict) and "retest" in value):
         return "<retest>"
-    return "<extend>"
+    return "<extend>" if isinstance(value, dict | Extend) else "<word>"
 
 
 Inconclusive = Annotated[
