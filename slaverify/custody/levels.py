@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from slaverify.custody.manifest import Manifest
+from slaverify.custody.overlaps import same_organisation
 from slaverify.custody.permit import RunPermit
 from slaverify.custody.shapes import read_time
 from slaverify.custody.terms import Terms
@@ -97,10 +98,6 @@ def _seqs(view: LedgerView, kind: str) -> tuple[int, ...]:
     return tuple(entry.seq for entry in view.find_all(kind))
 
 
-def _same(one: str, other: str) -> bool:
-    return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
-
-
 def _vendor_separate(terms: Terms, manifest: Manifest, view: LedgerView) -> bool:
     vendors = {key.organisation for key in view.keys.values() if "vendor" in key.roles} | {
         terms.parties.get("vendor", "")
@@ -116,7 +113,7 @@ def _vendor_separate(terms: Terms, manifest: Manifest, view: LedgerView) -> bool
     vendor_ages = {key.age for key in view.keys.values() if "vendor" in key.roles and key.age is not None}
     if recipients & vendor_ages or any(one.role == "vendor" for one in manifest.recipients):
         return False
-    return not any(_same(vendor, keeper) for vendor in vendors if vendor for keeper in keepers if keeper)
+    return not any(same_organisation(vendor, keeper) for vendor in vendors if vendor for keeper in keepers if keeper)
 
 
 def _opposed(terms: Terms, witnesses: Mapping[str, Sequence[str]]) -> bool:
@@ -138,7 +135,7 @@ def _two_party_draw(terms: Terms, view: LedgerView, permit: RunPermit | None) ->
 
 def _roles_split(terms: Terms, manifest: Manifest) -> bool:
     three = [manifest.author, manifest.custodian, terms.parties.get("auditor", "")]
-    return all(three) and not any(_same(three[i], three[j]) for i in range(3) for j in range(i))
+    return all(three) and not any(same_organisation(three[i], three[j]) for i in range(3) for j in range(i))
 
 
 def _drills(view: LedgerView) -> tuple[int, ...]:

@@ -1,0 +1,217 @@
+"""Deliveries: the drawn items and their reserve, one part at a time, encrypted to the auditor.
+
+The query part goes out before `run_started`; the reference part after `run_ended`, or at the start where the contract
+says `release: at_start`. The receiver checks each item against its commitment before using it (SLV-K016).
+
+Not pure: a second door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slaverify.canonical import JsonObject, StrictJsonError, jcs, loads_canonical, sha256_hex
+from slaverify.custody.agefile import decrypted, encrypt
+from slaverify.custody.commitments import MAX_DEPTH, Part, commitment, salt
+from slaverify.custody.draw import Draw
+from slaverify.custody.entries import Entry
+from slaverify.custody.faults import fault
+from slaverify.custody.files import read_bounded, staged
+from slaverify.custody.keys import PartyKey
+from slaverify.custody.ledger_file import Draft, LedgerFile
+from slaverify.custody.manifest import Bank
+from slaverify.custody.package import MAX_PACKAGE, PackageItem
+from slaverify.custody.shapes import (
+    constant,
+    integer,
+    is_count,
+    is_digest,
+    is_hex32,
+    is_id,
+    is_name,
+    is_object,
+    shape_fault,
+    text,
+    word,
+)
+from slaverify.custody.terms import Terms
+from slaverify.custody.vault import open_bank
+from slaverify.custody.view import LedgerView
+
+_HEADER = {
+    "type": constant("slaverify/delivery"),
+    "v": constant(1),
+    "bank_digest": is_digest,
+    "contract_digest": is_digest,
+    "run": is_count,
+    "part": word(*Part),
+    "sample_sha256": is_hex32,
+}
+_LINE = {"i": is_count, "id": is_id, "stratum": is_name, "content": is_object, "salt": is_hex32}
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A delivery that the ledger records: where the file lies and the entry."""
+
+    path: Path
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredItem:
+    """One part of one item, checked against its commitment. `twin_of` comes from the public index."""
+
+    i: int
+    id: str
+    stratum: str
+    content: JsonObject
+    salt: str
+    twin_of: str | None
+
+
+def deliver(
+    ledger: LedgerFile,
+    bank: Bank,
+    terms: Terms,
+    drawn: Draw,
+    part: Part,
+    *,
+    custodian: PartyKey,
+    auditor: PartyKey,
+    private: Path,
+) -> Delivery:
+    """Encrypt one part of the drawn items to the auditor and record it, signed by both.
+
+    A delivery that is on record, and whose file stands, is returned as it is.
+    Raises: CustodyError SLV-K052 (before its time), and what opening the bank raises.
+    """
+    view = ledger.refresh()
+    path = delivery_path(ledger.folder, view, drawn, part)
+    known = _recorded(view, drawn, part)
+    if known is not None and path.is_file() and _file_sha256(path) == text(known.data, "file_sha256"):
+        return Delivery(path, known)
+    _check_time(view, terms, drawn, part)
+    path.parent.mkdir(exist_ok=True)
+    with open_bank(ledger.folder, bank, custodian.age_identity, private) as opened, staged(path) as stream:
+        items = opened.items(drawn.selection.all_ids)
+        pieces = _pieces(_header(bank.digest, drawn, part), items, opened.header.seed, part)
+        encrypt(pieces, stream, [auditor.age_recipient], MAX_PACKAGE)
+    data: JsonObject = {
+        "contract_digest": drawn.contract_digest,
+        "run": drawn.run,
+        "file_sha256": _file_sha256(path),
+        "part": part.value,
+        "purpose": "audit",
+        "clause": "",
+    }
+    signers = (custodian,) if custodian.key_id == auditor.key_id else (custodian, auditor)
+    return Delivery(path, ledger.transact(lambda _: Draft("delivery", data, signers)))
+
+
+def delivery_path(folder: Path, view: LedgerView, drawn: Draw, part: Part) -> Path:
+    """Return where a delivery lies: `deliveries/run-<n:04d>.<part>.age`.
+
+    Where another contract's run of the same number was delivered before, the contract's first 12 hex stand in between.
+    """
+    first = next((entry for entry in view.find_all("delivery", run=drawn.run, part=part.value)), None)
+    mine = first is None or first.contract_digest == drawn.contract_digest
+    infix = "" if mine else f".{drawn.contract_digest.removeprefix('sha256:')[:12]}"
+    return folder / "deliveries" / f"run-{drawn.run:04d}{infix}.{part.value}.age"
+
+
+def _recorded(view: LedgerView, drawn: Draw, part: Part) -> Entry | None:
+    return view.find("delivery", contract_digest=drawn.contract_digest, run=drawn.run, part=part.value)
+
+
+def _check_time(view: LedgerView, terms: Terms, drawn: Draw, part: Part) -> None:
+    record = view.run(drawn.contract_digest, drawn.run)
+    if record is None or record.draw is None:
+        raise fault(52, "la entrega precede al sorteo", "delivery before the draw")
+    ended = record.terminal is not None and not record.aborted
+    if part is Part.REFERENCE and not ended and not terms.release_at_start:
+        raise fault(
+            52,
+            "las referencias se entregan cuando la corrida terminó",
+            "references are delivered once the run has ended",
+        )
+
+
+def _header(bank_digest: str, drawn: Draw, part: Part) -> JsonObject:
+    return {
+        "type": "slaverify/delivery",
+        "v": 1,
+        "bank_digest": bank_digest,
+        "contract_digest": drawn.contract_digest,
+        "run": drawn.run,
+        "part": part.value,
+        "sample_sha256": drawn.sample_sha256,
+    }
+
+
+def _pieces(header: JsonObject, items: Iterable[PackageItem], seed: bytes, part: Part) -> Iterator[bytes]:
+    yield jcs(header) + b"\n"
+    for one in items:
+        rest = jcs({"i": one.i, "id": one.id, "salt": salt(seed, one.i, part).hex(), "stratum": one.stratum})
+        # `content` sorts first and is JCS already: the line is put together, not written again.
+        yield b'{"content":' + one.part(part) + b"," + rest[1:] + b"\n"
+
+
+def open_delivery(
+    path: Path, identity: str, bank: Bank, drawn: Draw, part: Part, private: Path
+) -> tuple[DeliveredItem, ...]:
+    """Decrypt a delivery and return its items by leaf number, all of them checked.
+
+    Raises: CustodyError SLV-K015 (decryption), K010 (another bank), K053 (another run or sample), K054 (an item that
+    was not drawn, or one missing), K016 (a content that is not the committed one, or a malformed line).
+    """
+    with decrypted(path, identity, private, MAX_PACKAGE) as (stream, _):
+        _check_header(stream.readline(), bank, drawn, part)
+        items = tuple(_item(line, bank, part) for line in stream)
+    numbers = [one.i for one in items]
+    if numbers != sorted(set(numbers)) or {one.id for one in items} != set(drawn.selection.all_ids):
+        raise fault(
+            54, "la entrega no trae exactamente los ítems sorteados", "the delivery is not exactly the drawn items"
+        )
+    return items
+
+
+def _check_header(line: bytes, bank: Bank, drawn: Draw, part: Part) -> None:
+    tree = _tree(line, 2)
+    if shape_fault(tree, _HEADER) is not None:
+        raise _malformed("cabecera", "header")
+    if tree["bank_digest"] != bank.digest:
+        raise fault(10, "la entrega es de otro banco", "the delivery is of another bank")
+    if dict(tree) != dict(_header(bank.digest, drawn, part)):
+        raise fault(53, "la entrega es de otra corrida, parte o muestra", "delivery of another run, part or sample")
+
+
+def _item(line: bytes, bank: Bank, part: Part) -> DeliveredItem:
+    tree = _tree(line, MAX_DEPTH + 1)
+    content = tree.get("content")
+    if shape_fault(tree, _LINE) is not None or not isinstance(content, Mapping):
+        raise _malformed("línea", "line")
+    leaf = bank.index.by_id.get(text(tree, "id"))
+    if leaf is None or (leaf.i, leaf.stratum) != (integer(tree, "i"), text(tree, "stratum")):
+        raise fault(54, "un ítem que el banco no tiene", "an item that the bank does not have", where=text(tree, "id"))
+    found = commitment(bytes.fromhex(text(tree, "salt")), part, jcs(content))
+    if found.hex() != leaf.commitment_of(part):
+        raise fault(16, f"{leaf.id} no es el ítem comprometido", f"{leaf.id} is not the committed item", where=leaf.id)
+    return DeliveredItem(leaf.i, leaf.id, leaf.stratum, content, text(tree, "salt"), leaf.twin_of)
+
+
+def _tree(line: bytes, depth: int) -> JsonObject:
+    try:
+        return loads_canonical(line.rstrip(b"\n"), max_depth=depth)
+    except StrictJsonError as error:
+        raise _malformed(str(error), str(error)) from error
+
+
+def _malformed(es: str, en: str) -> Exception:
+    return fault(16, f"entrega mal formada: {es}", f"malformed delivery: {en}")
+
+
+def _file_sha256(path: Path) -> str:
+    return sha256_hex(read_bounded(path, 2 * MAX_PACKAGE, 11))

@@ -1,0 +1,270 @@
+"""Sealing: items become a bank that everybody can check and nobody without a key can read.
+
+The whole bank is made in a folder beside its place and takes its name at the end: a seal that is broken off leaves
+nothing that could be taken for a bank.
+
+Not pure: a second door.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import secrets
+import shutil
+import tempfile
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from slaverify.canonical import JsonObject, sha256_hex
+from slaverify.custody.agefile import encrypt
+from slaverify.custody.append import register_key
+from slaverify.custody.commitments import MAX_ITEM_BYTES, Leaf, part_bytes
+from slaverify.custody.faults import fault
+from slaverify.custody.files import staged, sync_folder, write_whole
+from slaverify.custody.index import MAX_ITEMS, Index
+from slaverify.custody.keys import PartyKey
+from slaverify.custody.ledger_file import LedgerFile
+from slaverify.custody.manifest import Access, Manifest, Recipient
+from slaverify.custody.note import bank_origin, sign_checkpoint, slug
+from slaverify.custody.package import (
+    MAX_ATTACHMENT,
+    MAX_PACKAGE,
+    PackageHeader,
+    PackageItem,
+    attachment_line,
+)
+from slaverify.custody.ports import Clock, Timestamper
+from slaverify.custody.shapes import is_hex32, is_id, time_text
+
+RECIPIENT_ROLES = ("custodian", "recovery")
+"""Who may be able to decrypt a bank; vendor, buyer and auditor as such may not."""
+
+
+@dataclass(frozen=True, slots=True)
+class SealItem:
+    """An item already cut in two. `source_id` is the author's id, `twin_of` that of another item."""
+
+    source_id: str
+    stratum: str
+    query: JsonObject
+    reference: JsonObject
+    twin_of: str | None = None
+    cluster: str | None = None
+
+
+@dataclass(frozen=True)
+class SealTerms:
+    """What the manifest says besides the items. `recipients` are (role, age recipient) besides the custodian."""
+
+    bank_id: str
+    name: str
+    item_schema_sha256: str
+    author: str
+    funding: str = ""
+    limits: str = ""
+    plaintext_access: Sequence[Access] = ()
+    recipients: Sequence[Recipient] = ()
+    replaces: str | None = None
+    attachments: Mapping[str, bytes] = field(default_factory=dict)
+    """Content of each attachment by its SHA-256 (hex)."""
+
+
+@dataclass(frozen=True)
+class SealedBank:
+    """What a seal made: where it lies, what the contract must pin, and the sealed id of each author's id."""
+
+    folder: Path
+    bank_digest: str
+    manifest: Manifest
+    ledger_origin: str
+    ledger_vkey: str
+    sealed_ids: Mapping[str, str]
+
+
+def seal(
+    items: Iterable[SealItem],
+    parent: Path,
+    terms: SealTerms,
+    *,
+    custodian: PartyKey,
+    clock: Clock,
+    register: Sequence[PartyKey] = (),
+    timestamper: Timestamper | None = None,
+) -> SealedBank:
+    """Seal items into `parent`/<bank_id>, with a ledger that begins with the custodian's key and the keys to register.
+
+    Raises: CustodyError SLV-K001 (item bytes), SLV-K002 (ids), SLV-K003 (twin), SLV-K004 (empty, or over a cap),
+    SLV-K005 (recipients), SLV-K072 (disk).
+    """
+    recipients = _recipients(terms, custodian)
+    folder = parent / terms.bank_id
+    if not is_id(terms.bank_id):
+        raise fault(2, f"id de banco no válido: {terms.bank_id}", f"not a bank id: {terms.bank_id}")
+    if not is_hex32(terms.item_schema_sha256):
+        raise ValueError("item_schema_sha256 is 64 hex digits")
+    if folder.exists():
+        raise fault(
+            2, f"ya hay un banco «{terms.bank_id}»", f"there is a bank `{terms.bank_id}` already", where=str(folder)
+        )
+    package, sealed_ids = _package_items(items)
+    with _new_folder(folder) as work:
+        return _seal(package, sealed_ids, work, folder, terms, recipients, custodian, clock, register, timestamper)
+
+
+def _seal(
+    package: list[PackageItem],
+    sealed_ids: Mapping[str, str],
+    work: Path,
+    folder: Path,
+    terms: SealTerms,
+    recipients: tuple[Recipient, ...],
+    custodian: PartyKey,
+    clock: Clock,
+    register: Sequence[PartyKey],
+    timestamper: Timestamper | None,
+) -> SealedBank:
+    header = PackageHeader(secrets.token_bytes(32), len(package), terms.item_schema_sha256)
+    leaves: list[Leaf] = []
+    with staged(work / "bank.age") as stream:
+        ages = [one.age for one in recipients]
+        plain, cipher = encrypt(_lines(header, package, leaves, terms.attachments), stream, ages, MAX_PACKAGE)
+    index = Index(tuple(leaves))
+    manifest = Manifest(
+        bank_id=terms.bank_id,
+        name=terms.name,
+        created=time_text(clock())[:10],
+        n=len(leaves),
+        strata=index.strata,
+        root=index.root.hex(),
+        index_sha256=index.sha256(),
+        ciphertext_sha256=cipher,
+        package_sha256=plain,
+        recipients=recipients,
+        item_schema_sha256=terms.item_schema_sha256,
+        author=terms.author,
+        custodian=custodian.organisation,
+        funding=terms.funding,
+        plaintext_access=tuple(terms.plaintext_access),
+        limits=terms.limits,
+        replaces=terms.replaces,
+    )
+    write_whole(work / "index.jsonl", index.file_bytes())
+    write_whole(work / "manifest.json", manifest.file_bytes())
+    origin = bank_origin(custodian.organisation, terms.bank_id)
+    write_whole(work / "bank.checkpoint", sign_checkpoint(origin, manifest.n, index.root, custodian))
+    ledger = _begin_ledger(work, manifest, custodian, clock, register)
+    ledger.checkpoint(custodian, timestamper)
+    view = ledger.view
+    return SealedBank(folder, manifest.digest(), manifest, view.origin, view.log_vkey, sealed_ids)
+
+
+def _begin_ledger(
+    work: Path, manifest: Manifest, custodian: PartyKey, clock: Clock, register: Sequence[PartyKey]
+) -> LedgerFile:
+    origin = f"{slug(custodian.organisation)}/ledger/{secrets.token_hex(4)}"
+    ledger = LedgerFile.create(work, clock, origin=origin, organisation=custodian.organisation, log_key=custodian)
+    for key in register:
+        register_key(ledger, custodian, key, now=clock())
+    data: JsonObject = {
+        "bank_digest": manifest.digest(),
+        "root": manifest.root,
+        "n": manifest.n,
+        "ciphertext_sha256": manifest.ciphertext_sha256,
+    }
+    ledger.append("bank_sealed", data, [custodian])
+    return ledger
+
+
+def _recipients(terms: SealTerms, custodian: PartyKey) -> tuple[Recipient, ...]:
+    found = (Recipient("custodian", custodian.age_recipient), *terms.recipients)
+    for one in found:
+        if one.role not in RECIPIENT_ROLES:
+            raise fault(
+                5,
+                f"un banco no se cifra para el rol «{one.role}»",
+                f"a bank is not encrypted to the role `{one.role}`",
+            )
+    if len({one.age for one in found}) != len(found):
+        raise fault(5, "destinatario repetido", "repeated recipient")
+    return found
+
+
+def _package_items(items: Iterable[SealItem]) -> tuple[list[PackageItem], dict[str, str]]:
+    sealed_ids: dict[str, str] = {}
+    given: dict[str, tuple[str, str | None, str | None]] = {}
+    made: list[tuple[str, str, bytes, bytes]] = []
+    taken: set[str] = set()
+    for number, item in enumerate(items, 1):
+        if number > MAX_ITEMS:
+            raise fault(4, f"más de {MAX_ITEMS} ítems", f"more than {MAX_ITEMS} items")
+        if item.source_id in sealed_ids:
+            raise fault(2, f"id repetido: {item.source_id}", f"repeated id: {item.source_id}", where=item.source_id)
+        query = part_bytes(item.query, f"{item.source_id}.query")
+        reference = part_bytes(item.reference, f"{item.source_id}.reference")
+        if len(query) + len(reference) > MAX_ITEM_BYTES:
+            raise fault(4, f"{item.source_id} supera 1 MiB", f"{item.source_id} is over 1 MiB", where=item.source_id)
+        sealed = _fresh_id(taken)
+        sealed_ids[item.source_id] = sealed
+        given[item.source_id] = (item.stratum, item.cluster, item.twin_of)
+        made.append((item.source_id, sealed, query, reference))
+    if not made:
+        raise fault(4, "el banco no tiene ítems", "the bank has no items")
+    _check_twins(given)
+    random.SystemRandom().shuffle(made)
+    package = []
+    for i, (source, sealed, query, reference) in enumerate(made):
+        stratum, _, twin = given[source]
+        package.append(PackageItem(i, sealed, stratum, query, reference, None if twin is None else sealed_ids[twin]))
+    return package, sealed_ids
+
+
+def _fresh_id(taken: set[str]) -> str:
+    while True:
+        sealed = f"it-{secrets.token_hex(6)}"
+        if sealed not in taken:
+            taken.add(sealed)
+            return sealed
+
+
+def _check_twins(given: Mapping[str, tuple[str, str | None, str | None]]) -> None:
+    for source, (stratum, cluster, twin) in given.items():
+        if twin is None:
+            continue
+        original = given.get(twin)
+        if original is None or original[2] is not None or original[:2] != (stratum, cluster):
+            raise fault(
+                3,
+                f"{source} es gemelo de {twin}, que no existe, es gemelo, o es de otro estrato o grupo",
+                f"{source} is the twin of {twin}, which does not exist, is a twin, or is of another stratum or cluster",
+                where=source,
+            )
+
+
+def _lines(
+    header: PackageHeader, package: Sequence[PackageItem], leaves: list[Leaf], attachments: Mapping[str, bytes]
+) -> Iterator[bytes]:
+    yield header.line()
+    for item in package:
+        leaves.append(item.leaf(header.seed))
+        yield item.line()
+    for digest, content in sorted(attachments.items()):
+        if len(content) > MAX_ATTACHMENT or sha256_hex(content) != digest:
+            raise fault(4, f"adjunto {digest[:12]}…", f"attachment {digest[:12]}…", where=digest)
+        yield attachment_line(content, b64encode(content).decode())
+
+
+@contextlib.contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield work
+        work.chmod(0o755)
+        work.rename(folder)
+        sync_folder(folder.parent)
+    except BaseException:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
