@@ -15,6 +15,7 @@ from slaverify.evidence.bundle import (
     close,
     edition_files,
 )
+from slaverify.evidence.facts import limitation_facts
 from slaverify.evidence.layout import ANNEX, ENVELOPE, MANIFEST, SUMS, TOKEN, Disclosure, disclosure_of, media_type_of
 from slaverify.evidence.manifest import (
     AnnexEntry,
@@ -31,6 +32,7 @@ from slaverify.evidence.manifest import (
 from slaverify.evidence.signature_facts import (
     B_LTA,
     B_T,
+    DEMO_POLICY,
     Attachment,
     CertificateFacts,
     CmsFacts,
@@ -41,11 +43,13 @@ from slaverify.evidence.signature_facts import (
     cms_problems,
     token_problems,
 )
+from slaverify.evidence.validity import first_exchange, ledger_view, run_validity
 
 __all__ = [
     "ANNEX",
     "B_LTA",
     "B_T",
+    "DEMO_POLICY",
     "ENVELOPE",
     "MANIFEST",
     "PARTIES",
@@ -78,7 +82,11 @@ __all__ = [
     "cms_problems",
     "disclosure_of",
     "edition_files",
+    "first_exchange",
+    "ledger_view",
+    "limitation_facts",
     "media_type_of",
     "parse_manifest",
+    "run_validity",
     "token_problems",
 ]

@@ -45,6 +45,7 @@ FOLDERS = (
 _NAME = re.compile(r"[a-z0-9_]+(?:/[a-z0-9_][a-z0-9_.-]*){1,3}")
 _ROLE = r"(?:buyer|vendor|auditor|custodian|author|judge_operator)"
 _ID = r"[a-z0-9][a-z0-9-]{0,63}"
+_WITNESS = r"[a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?"
 
 
 class Disclosure(StrEnum):
@@ -60,7 +61,7 @@ _PUBLIC = (
     r"contract/(?:contract\.json|catalogue\.jsonl)",
     rf"contract/signatures/{_ROLE}\.(?:p7s|tsr|sshsig)",
     r"custody/(?:bank_manifest\.json|bank\.checkpoint|index\.jsonl|ledger\.jsonl|draw\.json|exposure\.json)",
-    rf"custody/checkpoints/[0-9]{{8}}\.checkpoint(?:\.tsr|\.{_ID}\.sshsig)?",
+    rf"custody/checkpoints/[0-9]{{8}}\.(?:checkpoint|tsr|{_WITNESS}\.sshsig)",
     r"run/(?:plan\.json|outcomes\.jsonl)",
     r"scoring/scores\.jsonl",
     r"trajectory/scores\.jsonl",

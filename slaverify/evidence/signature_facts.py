@@ -14,6 +14,8 @@ from datetime import datetime
 
 B_T = "B-T"
 B_LTA = "B-LTA"
+DEMO_POLICY = "2.999.1"
+"""Certificate policy of the demonstration's key and authority: no evidentiary value."""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import sha256
 from typing import TypeAlias
 
+from slaverify.custody import TokenTime
 from slaverify.errors import EvidenceError, SlaverifyError, Text
 from slaverify.evidence.layout import MAX_ENVELOPE
 from slaverify.evidence.problems import no_timestamp
@@ -73,14 +73,6 @@ class Stamper:
         if self._roots and (problems := token_problems(tokens.reply_facts(kept, digest, self._roots), ())):
             raise ValueError(", ".join(problems))
         return kept
-
-
-@dataclass(frozen=True)
-class TokenTime:
-    """When a token says that its data existed: `at` is aware UTC; the true time lies within `accuracy_ms` of it."""
-
-    at: datetime
-    accuracy_ms: int
 
 
 class TokenReader:

@@ -13,8 +13,7 @@ import logging
 for _name in ("pyhanko", "pyhanko_certvalidator"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
-from slaverify.evidence.pades.certificates import DEMO_POLICY  # noqa: E402 - after the loggers are quiet
-from slaverify.evidence.pades.demo import (  # noqa: E402
+from slaverify.evidence.pades.demo import (  # noqa: E402 - after the loggers are quiet
     DEMO_NAME,
     Identity,
     demo_tsa_reply,
@@ -23,13 +22,15 @@ from slaverify.evidence.pades.demo import (  # noqa: E402
 )
 from slaverify.evidence.pades.document import pdf_facts  # noqa: E402
 from slaverify.evidence.pades.envelope import detached_facts, envelope_facts  # noqa: E402
+from slaverify.evidence.pades.party import PartyReader, PartySigner  # noqa: E402
 from slaverify.evidence.pades.sign import sign_pdf  # noqa: E402
 from slaverify.evidence.pades.tokens import reply_facts, token_facts  # noqa: E402
 
 __all__ = [
     "DEMO_NAME",
-    "DEMO_POLICY",
     "Identity",
+    "PartyReader",
+    "PartySigner",
     "demo_tsa_reply",
     "detached_facts",
     "envelope_facts",

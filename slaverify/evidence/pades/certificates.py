@@ -16,9 +16,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from slaverify.evidence.signature_facts import CertificateFacts, Pins
 
-DEMO_POLICY = "2.999.1"
-"""Certificate policy of the demonstration's key and authority: no evidentiary value."""
-
 _EXTENDED = {"1.3.6.1.5.5.7.3.8": "time_stamping"}
 _USAGES = (
     "digital_signature",

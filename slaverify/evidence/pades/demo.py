@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP256R1, Ellip
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from slaverify.evidence.pades.certificates import DEMO_POLICY
 from slaverify.evidence.pades.shape import plain_reply
+from slaverify.evidence.signature_facts import DEMO_POLICY
 
 DEMO_NAME = "DEMO · SIN VALOR PROBATORIO · NO EVIDENTIARY VALUE"
 

@@ -1,0 +1,128 @@
+"""Whether a run counts at all: engine version, bank, ledger and clock, derived from the files of a bundle.
+
+Order, the first fault names the reason:
+1. `bank_digest`: the bank's manifest is the one that the contract pins;
+2. `ledger`: the ledger is the pinned one and holds line by line, the run is in it, registered and ended;
+3. `run_aborted`, `run_not_ended`: only a run that ended can be decided;
+4. `engine_version`: no answer of another engine (contract: `engine.on_mismatch`, `engine.on_missing`);
+5. `clock`: no drawn item was asked before the anchor of the start.
+
+Source: docs/spec/bundle.md, docs/spec/decision.md (run-level faults).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from slaverify.canonical import digest_of
+from slaverify.contract import LoadedContract, Outcome
+from slaverify.custody import (
+    LedgerView,
+    RunRecord,
+    StartEvidence,
+    Terms,
+    TimestampVerifier,
+    authorise,
+    check_not_early,
+    read_ledger,
+    terms_of,
+)
+from slaverify.decision import RunValidity
+from slaverify.errors import CustodyError
+from slaverify.evidence.bundle import Bundle
+from slaverify.evidence.reading import LEDGER, OUTCOMES, VOTES, checkpoint_numbers, run_number, utc_time
+
+_BANK = "custody/bank_manifest.json"
+_MAX_LEDGER = 64 * 1024**2
+
+
+def run_validity(bundle: Bundle, contract: LoadedContract, number: int | None = None) -> RunValidity:
+    """Return whether run `number` counts (None: the run that the bundle names in its draw, or its manifest).
+
+    Raises: EvidenceError if a file that every run has is missing or malformed; never for what the files say.
+    """
+    terms = terms_of(contract.tree, contract.digest)
+    if digest_of(bundle.read(_BANK)) != contract.model.evaluation_set.bank_digest:
+        return RunValidity(valid=False, reason="bank_digest")
+    try:
+        view = ledger_view(bundle, terms)
+        record = view.run(contract.digest, run_number(bundle, number))
+    except CustodyError:
+        return RunValidity(valid=False, reason="ledger")
+    if record is None or record.started is None:
+        return RunValidity(valid=False, reason="ledger")
+    reason = _ending(record) or _engine(bundle, contract) or _clock(bundle, terms, view, record)
+    return RunValidity(valid=reason is None, reason=reason, judge_drift=_judged(bundle))
+
+
+def ledger_view(bundle: Bundle, terms: Terms) -> LedgerView:
+    """Return the bundle's ledger, verified against origin and key of the contract. Raises: CustodyError."""
+    return read_ledger(bundle.read(LEDGER, _MAX_LEDGER), terms.trust)
+
+
+def _ending(record: RunRecord) -> str | None:
+    if record.last("run_ended") is not None:
+        return None
+    return "run_aborted" if record.aborted else "run_not_ended"
+
+
+def _engine(bundle: Bundle, contract: LoadedContract) -> str | None:
+    engine = contract.model.engine
+    for line in bundle.lines(OUTCOMES):
+        outcome = line.get("outcome")
+        if outcome == Outcome.ENGINE_MISMATCH and engine.on_mismatch == "invalid_run":
+            return "engine_version"
+        silent = outcome == Outcome.ANSWERED and line.get("engine_version") is None
+        if silent and engine.on_missing == "invalid_run":
+            return "engine_version"
+    return None
+
+
+def _clock(bundle: Bundle, terms: Terms, view: LedgerView, record: RunRecord) -> str | None:
+    first = first_exchange(bundle)
+    if first is None:
+        return None
+    # The anchor may be any checkpoint over the start: the earliest that proves it is the one that counts.
+    last_time = utc_time(view[view.size - 1].time)
+    for size in checkpoint_numbers(bundle):
+        try:
+            permit = authorise(
+                view, terms, record.number, _evidence(bundle, size), now=last_time, timestamps=_reader(terms), over=True
+            )
+            check_not_early(permit, first)
+        except CustodyError as error:
+            if error.code == "SLV-K044":
+                return "clock"
+            continue
+        return None
+    return "ledger"
+
+
+def first_exchange(bundle: Bundle) -> datetime | None:
+    """Return when the first drawn item was asked, aware UTC; None if none was. Raises: EvidenceError."""
+    starts = [str(line.get("started_at")) for line in bundle.lines(OUTCOMES)]
+    return utc_time(min(starts)) if starts else None
+
+
+def _evidence(bundle: Bundle, size: int) -> StartEvidence:
+    stem = f"custody/checkpoints/{size:08d}"
+    token = bundle.read(f"{stem}.tsr") if bundle.has(f"{stem}.tsr") else None
+    names = [path for path in bundle.paths() if path.startswith(stem) and path.endswith(".sshsig")]
+    signatures = {
+        path.removeprefix(f"{stem}.").removesuffix(".sshsig"): bundle.read(path).decode("ascii", "replace")
+        for path in names
+    }
+    return StartEvidence(bundle.read(f"{stem}.checkpoint"), token, signatures)
+
+
+def _reader(terms: Terms) -> TimestampVerifier | None:
+    if terms.start_anchor not in ("timestamp", "both"):
+        return None
+    from slaverify.evidence.timestamp import TokenReader
+
+    return TokenReader()
+
+
+def _judged(bundle: Bundle) -> bool:
+    # A judged run is taken as drifted until its sentinels are read and say otherwise: absence is no pass.
+    return bundle.has(VOTES) and any(True for _ in bundle.lines(VOTES))
