@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
 from copy import deepcopy
-
-import pytest
 
 from slaverify.contract import Contract
 
@@ -93,7 +91,7 @@ def merged(tree: dict, changes: dict) -> dict:
 
 
 def build(metrics: list[dict], **changes: object) -> Contract:
-    return Contract.model_validate_json(__import__("json").dumps(merged({**BASE, "metrics": metrics}, changes)))
+    return Contract.model_validate_json(json.dumps(merged({**BASE, "metrics": metrics}, changes)))
 
 
 def record(number: int, stratum: str = "direct", **changes: object) -> dict:
@@ -141,13 +139,3 @@ def run(wrong: int = 0, *, direct: int = 120, other: int = 30, **of_wrong: objec
     first = [record(i, **(changes if i < wrong else {})) for i in range(direct)]
     rest = [record(1000 + i, "out_of_corpus", verdict="abstention", abstention="necessary") for i in range(other)]
     return [*first, *rest]
-
-
-@pytest.fixture
-def contract() -> Contract:
-    return build([ACCURACY, HALLUCINATION])
-
-
-@pytest.fixture
-def make() -> Callable[..., Contract]:
-    return build
