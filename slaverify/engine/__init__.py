@@ -1,1 +1,49 @@
-"""Room engine."""
+"""Room engine: builds a request, reads hostile bytes within bounds, says what came back and from whom.
+
+Here stands the pure half, which `verify` uses too. The network is the second door, `slaverify.engine.wire`.
+"""
+
+from slaverify.engine.classify import (
+    Reading,
+    Received,
+    attribution_of,
+    fault_outcome,
+    outcome_of,
+    read_response,
+)
+from slaverify.engine.exchange import Wire, WireRequest, WireResult, kept_headers
+from slaverify.engine.faults import ATTESTED, IDENTITY, STOPPING, TRANSPORT, Fault, Retry, retry_class
+from slaverify.engine.identity import Echo, check_echo
+from slaverify.engine.request import RequestIds, RequestTemplate, compile_template
+from slaverify.engine.retry import Step, next_step, retry_after_s
+from slaverify.engine.spec import EndpointSpec, compile_endpoint
+
+__all__ = [
+    "ATTESTED",
+    "IDENTITY",
+    "STOPPING",
+    "TRANSPORT",
+    "Echo",
+    "EndpointSpec",
+    "Fault",
+    "Reading",
+    "Received",
+    "RequestIds",
+    "RequestTemplate",
+    "Retry",
+    "Step",
+    "Wire",
+    "WireRequest",
+    "WireResult",
+    "attribution_of",
+    "check_echo",
+    "compile_endpoint",
+    "compile_template",
+    "fault_outcome",
+    "kept_headers",
+    "next_step",
+    "outcome_of",
+    "read_response",
+    "retry_after_s",
+    "retry_class",
+]

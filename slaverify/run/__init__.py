@@ -1,1 +1,51 @@
-"""Room run."""
+"""Room run: plans the exchanges, keeps a journal that survives a kill, and attributes every outcome.
+
+Here stands the pure half, which `verify` uses too. Second doors: `slaverify.run.journal`, `slaverify.run.runner`,
+`slaverify.run.progress`.
+"""
+
+from slaverify.run.attribution import count_outcomes, end_exchange, unsent_attribution
+from slaverify.run.batches import Batch, batch_root, batches_of, make_batch
+from slaverify.run.derive import (
+    DerivedExchange,
+    DerivedRun,
+    Mismatch,
+    derive_outcomes,
+    recorded_run,
+)
+from slaverify.run.plan import Plan, PlannedExchange, build_plan, plan_bytes, plan_sha256, read_plan
+from slaverify.run.records import EXCHANGES, OUTCOMES, PLAN, AttemptKey, AttemptRecord, exchange_line, outcome_line
+from slaverify.run.rules import RunRules, Span, rules_of
+from slaverify.run.signals import Signal
+
+__all__ = [
+    "EXCHANGES",
+    "OUTCOMES",
+    "PLAN",
+    "AttemptKey",
+    "AttemptRecord",
+    "Batch",
+    "DerivedExchange",
+    "DerivedRun",
+    "Mismatch",
+    "Plan",
+    "PlannedExchange",
+    "RunRules",
+    "Signal",
+    "Span",
+    "batch_root",
+    "batches_of",
+    "build_plan",
+    "count_outcomes",
+    "derive_outcomes",
+    "end_exchange",
+    "exchange_line",
+    "make_batch",
+    "outcome_line",
+    "plan_bytes",
+    "plan_sha256",
+    "read_plan",
+    "recorded_run",
+    "rules_of",
+    "unsent_attribution",
+]

@@ -1,0 +1,84 @@
+"""How an exchange ended and whose that is: from its attempts to one outcome. Pure.
+
+Every planned exchange ends as exactly one outcome; the sum is asserted, so no failure leaves the denominator.
+
+Source: docs/spec/run.md, section "Outcomes".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from slaverify.contract.words import Attribution, Outcome
+from slaverify.engine import (
+    STOPPING,
+    EndpointSpec,
+    Fault,
+    Reading,
+    attribution_of,
+    outcome_of,
+    read_response,
+)
+from slaverify.evalset.answer import Answer
+from slaverify.run.records import AttemptRecord, Ending
+from slaverify.run.rules import RunRules
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """One exchange as it ended: what each attempt meant, and the ending of the last one."""
+
+    readings: tuple[Reading, ...]
+    ending: Ending
+    answer: Answer | None
+
+    @property
+    def last(self) -> Reading:
+        """Return the reading that decided."""
+        return self.readings[-1]
+
+
+def read_attempt(spec: EndpointSpec, rules: RunRules, record: AttemptRecord) -> Reading:
+    """Return what one attempt meant, with the flags that its time gives it."""
+    reading = read_response(spec, record.received())
+    if rules.outside(record.started_at, record.ended_at):
+        reading = replace(reading, flags=tuple(sorted({*reading.flags, "outside_window"})))
+    return reading
+
+
+def end_exchange(records: Sequence[AttemptRecord], readings: Sequence[Reading]) -> Ended:
+    """Return how an exchange ended, given all its attempts in order (at least one).
+
+    A body cut after answer text had arrived marks the exchange: the answer of a later attempt is a second try.
+    """
+    last, record = readings[-1], records[-1]
+    outcome = outcome_of(last, record.probe)
+    extra = ("cut_body",) if any("cut_body" in reading.flags for reading in readings[:-1]) else ()
+    answer = last.answer
+    if answer is not None:
+        flags = sorted({*answer.flags, *last.flags, *extra, *record.attested})
+        answer = replace(answer, flags=tuple(flags))
+    return Ended(tuple(readings), Ending(outcome, attribution_of(outcome), extra), answer)
+
+
+def unsent_attribution(endings: Iterable[tuple[Fault | None, Attribution]]) -> Attribution:
+    """Return whose the exchanges are that were never sent: the vendor's if its fault stopped the run.
+
+    `endings` are fault and attribution of the last attempt of each exchange.
+    """
+    stopped = any(fault in STOPPING and whose is Attribution.VENDOR for fault, whose in endings)
+    return Attribution.VENDOR if stopped else Attribution.AUDITOR
+
+
+def count_outcomes(outcomes: Iterable[Outcome], planned: int) -> dict[Outcome, int]:
+    """Return the number of exchanges per outcome, every outcome named.
+
+    Raises: AssertionError if the sum is not the number of planned exchanges.
+    """
+    counted: Mapping[Outcome, int] = Counter(outcomes)
+    counts = {outcome: counted.get(outcome, 0) for outcome in Outcome}
+    if sum(counts.values()) != planned:
+        raise AssertionError(f"{sum(counts.values())} outcomes for {planned} planned exchanges")
+    return counts

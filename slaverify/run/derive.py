@@ -1,0 +1,258 @@
+"""Derives a run again from its files: outcomes, answers, versions, flags. Pure; the finaliser and `verify` share it.
+
+What the wire saw (times, transport faults, what the control probe said) is attested by the record; everything
+else follows from the bytes and the contract, and is compared with what the record says.
+
+Source: docs/spec/run.md, section "Derivation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, loads_jsonl
+from slaverify.contract.words import Attribution, Outcome
+from slaverify.engine import EndpointSpec, Fault
+from slaverify.errors import EvidenceError, Text
+from slaverify.evalset.answer import Answer
+from slaverify.run.attribution import count_outcomes, end_exchange, read_attempt, unsent_attribution
+from slaverify.run.plan import Plan, PlannedExchange
+from slaverify.run.records import (
+    EXCHANGES,
+    OUTCOME_KEYS,
+    OUTCOMES,
+    AttemptRecord,
+    outcome_line,
+    read_key,
+    read_record,
+)
+from slaverify.run.rules import RunRules
+from slaverify.run.signals import Signal, signals_of
+
+MAX_LINE = 8 * 1024 * 1024
+_CallKey = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedExchange:
+    """One planned exchange as it ended. `latency_ms` is that of the attempt that gave the answer.
+
+    `attempts` counts every attempt, interrupted ones too; `response_mac` is of the last attempt; `answer` is null
+    where the mapping found none (and in `recorded_run`, which has no bytes).
+    """
+
+    planned: PlannedExchange
+    outcome: Outcome
+    attribution: Attribution
+    answer: Answer | None = None
+    engine_version: str | None = None
+    latency_ms: int | None = None
+    attempts: int = 0
+    response_mac: str | None = None
+    fault: str | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A place where the record does not say what its bytes say; `line` counts from 1, 0 for the file."""
+
+    path: str
+    line: int
+    item_id: str
+    key: str
+    recorded: str
+    derived: str
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRun:
+    """A run as derived: exchanges by position, counts per outcome, signals, and what does not agree."""
+
+    exchanges: tuple[DerivedExchange, ...]
+    counts: Mapping[Outcome, int]
+    signals: tuple[Signal, ...] = ()
+    mismatches: tuple[Mismatch, ...] = ()
+
+
+def derive_outcomes(spec: EndpointSpec, rules: RunRules, plan: Plan, outcomes: bytes, exchanges: bytes) -> DerivedRun:
+    """Derive a run from `run/outcomes.jsonl` and `run/exchanges.jsonl`.
+
+    Raises: EvidenceError SLV-E041 for files that break their form (not for a false value: that is a mismatch).
+    """
+    key, wire_lines = _exchange_lines(exchanges)
+    lines = _lines(outcomes, OUTCOMES)
+    if len(lines) != len(wire_lines):
+        raise _malformed(EXCHANGES, f"{len(wire_lines)} lines for {len(lines)}")
+    try:
+        records = [read_record(line, wire) for line, wire in zip(lines, wire_lines, strict=True)]
+    except (ValueError, KeyError) as error:
+        raise _malformed(EXCHANGES, str(error)) from error
+    _ordered(lines)
+    mismatches: list[Mismatch] = []
+    ended: dict[_CallKey, DerivedExchange] = {}
+    by_call = _by_call(lines)
+    planned = {_call(exchange): exchange for exchange in plan.exchanges}
+    _all_planned(by_call, planned)
+    for call, numbers in by_call.items():
+        group = [records[number] for number in numbers]
+        recorded = [lines[number] for number in numbers]
+        derived, expected = _derive(spec, rules, planned[call], group, recorded, key)
+        ended[call] = derived
+        for number, line, again in zip(numbers, recorded, expected, strict=True):
+            mismatches.extend(_compare(number + 1, line, again))
+    derived_run = complete_run(plan, ended)
+    return DerivedRun(derived_run.exchanges, derived_run.counts, signals_of(plan, records, ended), tuple(mismatches))
+
+
+def recorded_run(plan: Plan, outcomes: bytes) -> DerivedRun:
+    """Read a run from its public lines alone: outcomes as recorded, no answers.
+
+    Raises: EvidenceError SLV-E041.
+    """
+    lines = _lines(outcomes, OUTCOMES)
+    _ordered(lines)
+    by_call = _by_call(lines)
+    planned = {_call(exchange): exchange for exchange in plan.exchanges}
+    _all_planned(by_call, planned)
+    ended: dict[_CallKey, DerivedExchange] = {}
+    for call, numbers in by_call.items():
+        try:
+            ended[call] = _recorded(planned[call], [lines[number] for number in numbers])
+        except (ValueError, KeyError) as error:
+            raise _malformed(OUTCOMES, f"{call[0]}: {error}") from error
+    return complete_run(plan, ended)
+
+
+def _derive(
+    spec: EndpointSpec,
+    rules: RunRules,
+    planned: PlannedExchange,
+    records: Sequence[AttemptRecord],
+    recorded: Sequence[JsonObject],
+    key: bytes,
+) -> tuple[DerivedExchange, list[JsonObject]]:
+    if records[-1].cut is not None:
+        # The bytes stayed in the journal: this outcome is attested, as the record says.
+        return _recorded(planned, recorded), list(recorded)
+    readings = [read_attempt(spec, rules, record) for record in records]
+    done = end_exchange(records, readings)
+    last = len(records) - 1
+    expected: list[JsonObject] = []
+    for index, (record, reading, line) in enumerate(zip(records, readings, recorded, strict=True)):
+        ending = done.ending if index == last else None
+        batch = line["batch"] if isinstance(line["batch"], int) else None
+        expected.append(line if record.cut else outcome_line(record, reading, ending, batch, key))
+    final = expected[-1]
+    derived = DerivedExchange(
+        planned=planned,
+        outcome=done.ending.outcome,
+        attribution=done.ending.attribution,
+        answer=done.answer,
+        engine_version=done.last.version,
+        latency_ms=records[-1].last_byte_ms,
+        attempts=len(records),
+        response_mac=_text_or_none(final["response_mac"]),
+        fault=None if done.last.fault is None else done.last.fault.value,
+        flags=_texts(final["flags"]),
+    )
+    return derived, expected
+
+
+def _recorded(planned: PlannedExchange, lines: Sequence[JsonObject]) -> DerivedExchange:
+    final = lines[-1]
+    if any(line["outcome"] is not None for line in lines[:-1]):
+        raise ValueError("an outcome before the last attempt")
+    latency = final["last_byte_ms"]
+    return DerivedExchange(
+        planned=planned,
+        outcome=Outcome(str(final["outcome"])),
+        attribution=Attribution(str(final["attribution"])),
+        engine_version=_text_or_none(final["engine_version"]),
+        latency_ms=latency if isinstance(latency, int) else None,
+        attempts=len(lines),
+        response_mac=_text_or_none(final["response_mac"]),
+        fault=_text_or_none(final["fault"]),
+        flags=_texts(final["flags"]),
+    )
+
+
+def complete_run(plan: Plan, ended: Mapping[_CallKey, DerivedExchange]) -> DerivedRun:
+    """Return the run in plan order: what no attempt is recorded of was not sent. Asserts Σ = planned."""
+    faults = ((None if one.fault is None else Fault(one.fault), one.attribution) for one in ended.values())
+    whose = unsent_attribution(faults)
+    exchanges = tuple(
+        ended.get(_call(planned)) or DerivedExchange(planned, Outcome.NOT_SENT, whose) for planned in plan.exchanges
+    )
+    return DerivedRun(exchanges, count_outcomes((one.outcome for one in exchanges), len(plan.exchanges)))
+
+
+def _compare(number: int, recorded: JsonObject, derived: JsonObject) -> list[Mismatch]:
+    return [
+        Mismatch(OUTCOMES, number, str(recorded["item_id"]), key, repr(recorded.get(key)), repr(derived[key]))
+        for key in sorted(derived)
+        if recorded.get(key) != derived[key]
+    ]
+
+
+def _lines(data: bytes, path: str) -> list[JsonObject]:
+    try:
+        lines = loads_jsonl(data, max_line=MAX_LINE)
+    except StrictJsonError as error:
+        raise _malformed(path, str(error)) from error
+    if path == OUTCOMES and any(set(line) != OUTCOME_KEYS for line in lines):
+        raise _malformed(path, "keys")
+    return lines
+
+
+def _exchange_lines(data: bytes) -> tuple[bytes, list[JsonObject]]:
+    lines = _lines(data, EXCHANGES)
+    nonce = lines[0].get("nonce") if lines and set(lines[0]) == {"nonce"} else None
+    if not isinstance(nonce, str) or len(nonce) != 64 or any(digit not in "0123456789abcdef" for digit in nonce):
+        raise _malformed(EXCHANGES, "nonce")
+    return bytes.fromhex(nonce), lines[1:]
+
+
+def _ordered(lines: Sequence[JsonObject]) -> None:
+    try:
+        orders = [read_key(line).order for line in lines]
+    except (ValueError, KeyError) as error:
+        raise _malformed(OUTCOMES, str(error)) from error
+    if any(first >= second for first, second in pairwise(orders)):
+        raise _malformed(OUTCOMES, "order")
+
+
+def _by_call(lines: Sequence[JsonObject]) -> dict[_CallKey, list[int]]:
+    found: dict[_CallKey, list[int]] = {}
+    for number, line in enumerate(lines):
+        key = read_key(line)
+        found.setdefault((key.item_id, key.repetition, key.side), []).append(number)
+    return found
+
+
+def _all_planned(by_call: Mapping[_CallKey, object], planned: Mapping[_CallKey, object]) -> None:
+    stray = next((call for call in by_call if call not in planned), None)
+    if stray is not None:
+        raise _malformed(OUTCOMES, f"{stray[0]} is not in the plan")
+
+
+def _call(exchange: PlannedExchange) -> _CallKey:
+    return (exchange.item_id, exchange.repetition, exchange.side)
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    return tuple(str(member) for member in value) if isinstance(value, list) else ()
+
+
+def _text_or_none(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _malformed(path: str, detail: str) -> EvidenceError:
+    return EvidenceError(
+        "SLV-E041",
+        Text(f"el registro de la corrida está mal formado: {detail}", f"the record of the run is malformed: {detail}"),
+        where=path,
+    )

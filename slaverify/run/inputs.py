@@ -1,0 +1,65 @@
+"""What a run takes and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from slaverify.canonical import JsonObject
+from slaverify.contract.words import Outcome
+from slaverify.custody import RunPermit
+from slaverify.engine import EndpointSpec
+from slaverify.engine.wire import Secrets
+from slaverify.run.batcher import LedgerPort
+from slaverify.run.plan import Plan
+from slaverify.run.progress import Progress
+from slaverify.run.rules import RunRules
+
+
+class RunState(StrEnum):
+    """How a call of `run_exchanges` ended; `stopped` and `interrupted` go on with a resume."""
+
+    COMPLETE = "complete"
+    INVALID = "invalid"
+    STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What came of it. `counts` are of all planned exchanges, as if nothing more were sent; Σ = planned.
+
+    `reason`: `done`, `engine_mismatch`, `unauthorised`, `quota`, `private_address`, `network`, `window`,
+    `maintenance`, `signal`. `sent` and `in_flight` are item ids that no batch holds: with and without a result.
+    """
+
+    state: RunState
+    reason: str
+    counts: Mapping[Outcome, int]
+    sent: tuple[str, ...]
+    in_flight: tuple[str, ...]
+    started_exchanges: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunInputs:
+    """What a run needs. `queries` maps item id to query package; `plan` must be that of the journal.
+
+    `probes`: send the public probe again at 25, 50, 75 and 100 %. `roots`: PEM of a private authority.
+    `signals`: end orderly on SIGINT and SIGTERM.
+    """
+
+    spec: EndpointSpec
+    rules: RunRules
+    plan: Plan
+    queries: Mapping[str, JsonObject]
+    permit: RunPermit
+    secrets: Secrets
+    ledger: LedgerPort
+    clock: Callable[[], datetime]
+    progress: Progress
+    probes: bool = True
+    roots: str | None = None
+    signals: bool = True

@@ -1,0 +1,119 @@
+"""Carries out a run, and closes one that nobody will resume. Second door of the room.
+
+No byte of a drawn item leaves without the `RunPermit` of custody. A stop is a result, never an exception: the
+journal then says where to go on.
+
+Source: docs/spec/run.md, sections "Run" and "Resume".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from slaverify.contract.words import Outcome
+from slaverify.custody import RunPermit
+from slaverify.engine import EndpointSpec, Wire
+from slaverify.engine.wire import HttpWire, Secrets
+from slaverify.run import schema
+from slaverify.run.attribution import count_outcomes
+from slaverify.run.batcher import LedgerPort
+from slaverify.run.export import export_run, journal_run
+from slaverify.run.faults import permit_error, window_error
+from slaverify.run.inputs import RunInputs, RunResult, RunState
+from slaverify.run.journal import Journal
+from slaverify.run.preflight import PreflightRecord, ProbeResult, preflight
+from slaverify.run.rules import RunRules, stamp
+from slaverify.run.sender import outcome_now
+from slaverify.run.session import Session
+
+__all__ = [
+    "LedgerPort",
+    "PreflightRecord",
+    "ProbeResult",
+    "RunInputs",
+    "RunResult",
+    "RunState",
+    "carry_out_run",
+    "close_run",
+    "export_run",
+    "journal_run",
+    "preflight",
+    "probe_endpoint",
+    "run_exchanges",
+]
+
+MAX_ANCHOR_LEAD_S = 300.0
+"""How far the anchor's time may lie ahead of our clock, seconds (the tolerance of the ledger's rules)."""
+
+
+async def run_exchanges(journal: Journal, wire: Wire, inputs: RunInputs) -> RunResult:
+    """Send what is not done yet, until the plan is done or the run stops.
+
+    Raises: EndpointError SLV-N030 (journal, exit 5), N032 (disk, exit 6), N034 (permit of another run, exit 5), N010
+    (an item that does not fit the template), and what the ledger port raises. Nothing done is lost by any of them.
+    """
+    _check_permit(journal, inputs)
+    # The authority's clock may be a little ahead of ours: no exchange may seem older than its anchor.
+    await asyncio.sleep(max(0.0, (inputs.permit.not_before - inputs.clock()).total_seconds()))
+    journal.mark_interrupted(inputs.clock())
+    return await Session(journal, wire, inputs).carry_out()
+
+
+def close_run(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Mapping[Outcome, int]:
+    """End a stopped run that nobody will resume: what was not sent is `not_sent`, what failed has failed.
+
+    Raises: EndpointError SLV-N030, N032.
+    """
+    rows = journal.exchanges()
+    statements = [
+        (schema.STATE, ("done", outcome_now(spec, rules, row).value, None, row.exchange_id))
+        for row in rows
+        if row.state != "done"
+    ]
+    journal.write([*statements, (schema.RUN_STATE, ("complete",))])
+    return count_outcomes((outcome_now(spec, rules, row) for row in rows), len(rows))
+
+
+def _check_permit(journal: Journal, inputs: RunInputs) -> None:
+    permit, header = inputs.permit, journal.header
+    if not isinstance(permit, RunPermit):
+        raise permit_error("no es un permiso", "it is no permit")
+    for name in ("contract_digest", "sample_sha256", "plan_sha256"):
+        if getattr(permit, name) != getattr(header, name):
+            raise permit_error(name, name)
+    if int(header.run_id.rpartition("-")[2]) != permit.run or inputs.plan.run_id != header.run_id:
+        raise permit_error("número de corrida", "run number")
+    if (permit.not_before - inputs.clock()).total_seconds() > MAX_ANCHOR_LEAD_S:
+        raise permit_error("el ancla es posterior a esta hora", "the anchor is later than this moment")
+    missing = [one.item_id for one in inputs.plan.exchanges if not one.shadow and one.item_id not in inputs.queries]
+    if missing:
+        raise permit_error(f"faltan {len(missing)} consultas", f"{len(missing)} queries are missing")
+    for item in {one.item_id for one in inputs.plan.exchanges if not one.shadow}:
+        inputs.spec.template.check(inputs.queries[item])
+    window = inputs.rules.window
+    if window is not None and inputs.clock() < window.start:
+        raise window_error(stamp(window.start))
+
+
+def probe_endpoint(
+    spec: EndpointSpec, secrets: Secrets, clock: Callable[[], datetime], *, roots: str | None = None
+) -> PreflightRecord:
+    """Do a preflight from synchronous code. Raises: as `preflight`."""
+
+    async def work() -> PreflightRecord:
+        async with HttpWire(spec, secrets, connections=1, roots=roots) as wire:
+            return await preflight(spec, wire, clock)
+
+    return asyncio.run(work())
+
+
+def carry_out_run(journal: Journal, inputs: RunInputs) -> RunResult:
+    """Do `run_exchanges` from synchronous code, over a wire of its own. Raises: as `run_exchanges`."""
+
+    async def work() -> RunResult:
+        async with HttpWire(inputs.spec, inputs.secrets, roots=inputs.roots) as wire:
+            return await run_exchanges(journal, wire, inputs)
+
+    return asyncio.run(work())

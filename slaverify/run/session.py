@@ -1,0 +1,329 @@
+"""One call of the runner: workers, batches, probes, interruption, and what is left when it ends.
+
+Source: docs/spec/run.md, sections "Run" and "Resume".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import random
+import signal
+from collections import deque
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from time import monotonic
+
+from slaverify.canonical import JsonObject, jcs
+from slaverify.contract.words import Outcome
+from slaverify.engine import Wire
+from slaverify.engine.wire import ask_controls
+from slaverify.run import schema
+from slaverify.run.attribution import Ended, count_outcomes
+from slaverify.run.batcher import Batcher
+from slaverify.run.batches import make_batch
+from slaverify.run.control import ControlProbe
+from slaverify.run.faults import journal_error
+from slaverify.run.inputs import RunInputs, RunResult, RunState
+from slaverify.run.journal import Journal, JournalExchange, PendingBatch
+from slaverify.run.pace import Gate, Stop
+from slaverify.run.preflight import send_probe
+from slaverify.run.rules import moment, stamp
+from slaverify.run.sender import Outbox, Sender, ending_now, exchange_lines, outcome_now
+from slaverify.run.writer import Writer
+
+GRACE_S = 10.0
+"""How long exchanges in flight may take to finish after an interruption, seconds."""
+PROBE_SHARES = (0.25, 0.5, 0.75, 1.0)
+"""Shares of the run after which the public probe is sent again."""
+_START_JITTER_S = 0.02
+
+
+class Session:
+    """One call of `run_exchanges`."""
+
+    def __init__(self, journal: Journal, wire: Wire, inputs: RunInputs) -> None:
+        self.journal, self.wire, self.inputs = journal, wire, inputs
+        self.spec, self.rules = inputs.spec, inputs.rules
+        self.stop = Stop()
+        self.writer = Writer(journal.connection, asyncio.get_running_loop())
+        self.gate = Gate(self.spec.call.concurrency, self.spec.call.rate_per_s, self.stop)
+        urls, roots = self.spec.control_urls, inputs.roots
+        ask = (lambda: ask_controls(urls, roots=roots)) if urls else None
+        self.control = ControlProbe(ask, self.gate, self.stop, self._note_control)
+        self.rows = journal.exchanges()
+        self.key = journal.mac_key
+        self.ends = self.rules.ends(moment(journal.header.started_at))
+        self.queue = deque(row for row in self.rows if row.state == "planned")
+        self.parked = [
+            (row.not_before, row.position, row) for row in self.rows if row.state == "parked" and row.not_before
+        ]
+        heapq.heapify(self.parked)
+        self.finished_now = 0
+        self.done = sum(1 for row in self.rows if row.state == "done")
+        self.wake = asyncio.Event()
+        self.closing = False
+        self.error: BaseException | None = None
+        self.seen: dict[str, set[str]] = {"drift_echo": set(), "drift_fingerprint": set(), "drift_spki": set()}
+        self.probed = {share for share in PROBE_SHARES if self.done >= share * len(self.rows)}
+        self.sender = Sender(
+            spec=self.spec,
+            rules=self.rules,
+            wire=wire,
+            secrets=inputs.secrets,
+            writer=self.writer,
+            gate=self.gate,
+            control=self.control,
+            stop=self.stop,
+            clock=inputs.clock,
+            queries=inputs.queries,
+            may_send=self._may_send,
+            finished=self._finished,
+            fault_seen=inputs.progress.fault,
+        )
+
+    async def carry_out(self) -> RunResult:
+        """Run to the end or to a stop, then settle."""
+        batcher = self._batcher()
+        self.batcher = batcher
+        self.inputs.progress.begin(len(self.rows), self.done)
+        await self.writer.commit([(schema.RUN_STATE, ("open",)), self._event("start", {"done": self.done})])
+        try:
+            with self._signals():
+                await self._work()
+            await self._settle()
+        finally:
+            await self.control.close()
+            await self.writer.close()
+            self.inputs.progress.end()
+        if self.error is not None:
+            raise self.error
+        return self._result()
+
+    # What the workers do.
+
+    async def _work(self) -> None:
+        count = min(self.spec.call.concurrency, max(1, len(self.rows) - self.done))
+        workers = {asyncio.create_task(self._worker()) for _ in range(count)}
+        pump = asyncio.create_task(self._pump())
+        stopped_at: float | None = None
+        pending = set(workers)
+        while pending:
+            done, pending = await asyncio.wait(pending, timeout=0.25, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                if not task.cancelled() and task.exception() is not None:
+                    self._fail(task.exception())
+            if pump.done() and not pump.cancelled() and pump.exception() is not None:
+                self._fail(pump.exception())
+            if self.stop.is_set():
+                stopped_at = stopped_at or monotonic()
+                hurry = self.stop.reason in ("signal", "failure", "journal")
+                if hurry and monotonic() - stopped_at > (GRACE_S if self.stop.reason == "signal" else 1.0):
+                    for task in pending:
+                        task.cancel()
+        # Not cancelled: a batch whose ledger entry is under way must get its number.
+        self.closing = True
+        self.wake.set()
+        with contextlib.suppress(BaseException):
+            await pump
+        if not pump.cancelled() and pump.exception() is not None:
+            self._fail(pump.exception())
+
+    async def _worker(self) -> None:
+        await self.stop.sleep(_START_JITTER_S * random.random())  # noqa: S311 - spreads the first requests
+        while not self.stop.is_set():
+            row = await self._next()
+            if row is None:
+                return
+            wait = await self.sender.exchange(row)
+            if wait is not None:
+                row.not_before = self.inputs.clock() + timedelta(seconds=wait)
+                heapq.heappush(self.parked, (row.not_before, row.position, row))
+
+    async def _next(self) -> JournalExchange | None:
+        while not self.stop.is_set():
+            if not self._may_send():
+                return None
+            if await self._maintenance():
+                continue
+            if self.queue:
+                return self.queue.popleft()
+            if not self.parked or self.parked[0][0] >= self.ends:
+                return None
+            wait = (self.parked[0][0] - self.inputs.clock()).total_seconds()
+            if wait <= 0:
+                return heapq.heappop(self.parked)[2]
+            await self.stop.sleep(min(wait, 30.0))
+        return None
+
+    def _may_send(self) -> bool:
+        if self.inputs.clock() >= self.ends:
+            self.stop.set("window")
+            return False
+        return True
+
+    async def _maintenance(self) -> bool:
+        now = self.inputs.clock()
+        span = next((span for span in self.rules.maintenance if span.holds(now)), None)
+        if span is None:
+            return False
+        if span.until >= self.ends:
+            self.stop.set("maintenance")
+        else:
+            await self.writer.commit([self._event("pause", {"reason": "maintenance", "until": stamp(span.until)})])
+            await self.stop.sleep((span.until - now).total_seconds())
+        return True
+
+    # What follows when an exchange is durable and done.
+
+    def _finished(self, box: Outbox, ended: Ended) -> None:
+        row = box.row
+        self.batcher.add(row.position, exchange_lines(row.records, ended, None, self.key))
+        self._drift(row, ended)
+        row.records = []
+        self.done += 1
+        self.finished_now += 1
+        self.inputs.progress.done(ended.ending.outcome)
+        if self.batcher.due() or self._probe_due() is not None:
+            self.wake.set()
+
+    def _drift(self, row: JournalExchange, ended: Ended) -> None:
+        last = ended.last
+        values = {"drift_echo": last.version, "drift_fingerprint": last.fingerprint, "drift_spki": row.records[-1].spki}
+        for kind, value in values.items():
+            known = self.seen[kind]
+            if value is not None and value not in known:
+                if known:
+                    detail: JsonObject = {"kind": kind, "position": row.position, "value": value[:200]}
+                    self.sender.outstanding.add(self.writer.commit([self._event("drift", detail)]))
+                known.add(value)
+
+    async def _pump(self) -> None:
+        while not self.closing or (self._probe_due() is not None and not self.stop.is_set()):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.wake.wait(), 1.0)
+            self.wake.clear()
+            if self.batcher.due():
+                await self.batcher.pump()
+            share = self._probe_due()
+            if share is not None:
+                await self._probe(share)
+
+    def _probe_due(self) -> float | None:
+        if not self.inputs.probes or not self.rows:
+            return None
+        return next((s for s in PROBE_SHARES if s not in self.probed and self.done >= s * len(self.rows)), None)
+
+    async def _probe(self, share: float) -> None:
+        self.probed.add(share)
+        if await self.gate.enter():
+            try:
+                result = await send_probe(self.spec, self.wire, self.inputs.clock)
+            finally:
+                self.gate.leave()
+            await self.writer.commit([self._event("probe", {"percent": int(share * 100), **result.to_json()})])
+
+    def _note_control(self, answers: Sequence[bool]) -> None:
+        detail: JsonObject = {"answers": list(answers)}
+        self.sender.outstanding.add(self.writer.commit([self._event("control_probe", detail)]))
+
+    # What is written when the work ends.
+
+    async def _settle(self) -> None:
+        outstanding = list(self.sender.outstanding)
+        for outcome in await asyncio.gather(*outstanding, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                self._fail(outcome)
+        if self.error is not None:
+            return
+        if self._is_over():
+            await self._finalise()
+        await self.batcher.pump(everything=True)
+        state = "complete" if self._is_over() else "stopped"
+        reason = self.stop.reason or "done"
+        back = [
+            (schema.STATE, ("planned", None, None, row.exchange_id)) for row in self.rows if row.state == "in_flight"
+        ]
+        await self.writer.commit([*back, (schema.RUN_STATE, (state,)), self._event("stop", {"reason": reason})])
+
+    def _is_over(self) -> bool:
+        return self.stop.reason in (None, "window", "maintenance", "engine_mismatch")
+
+    async def _finalise(self) -> None:
+        for row in self.rows:
+            if row.state == "done":
+                continue
+            ended = ending_now(self.spec, self.rules, row.records)
+            outcome = Outcome.NOT_SENT if ended is None else ended.ending.outcome
+            await self.writer.commit([(schema.STATE, ("done", outcome.value, None, row.exchange_id))])
+            row.state, row.outcome = "done", outcome
+            if ended is not None:
+                self.batcher.add(row.position, exchange_lines(row.records, ended, None, self.key))
+
+    def _result(self) -> RunResult:
+        counts = count_outcomes((outcome_now(self.spec, self.rules, row) for row in self.rows), len(self.rows))
+        sent, doubt = self.journal.unbatched()
+        reason = self.stop.reason or "done"
+        state = RunState.COMPLETE if self._is_over() else RunState.STOPPED
+        if reason == "engine_mismatch":
+            state = RunState.INVALID
+        elif reason == "signal":
+            state = RunState.INTERRUPTED
+        return RunResult(state, reason, counts, sent, doubt, self.finished_now)
+
+    def _fail(self, error: BaseException | None) -> None:
+        if self.error is None and error is not None and not isinstance(error, asyncio.CancelledError):
+            self.error = error
+        self.stop.set("failure")
+
+    def _event(self, kind: str, detail: JsonObject) -> tuple[str, Sequence[object]]:
+        return (schema.EVENT, (stamp(self.inputs.clock()), kind, jcs(detail).decode("utf-8")))
+
+    # Batches of earlier calls.
+
+    def _batcher(self) -> Batcher:
+        rows = self.journal.batches()
+        for pending in rows:
+            if pending.ledger_seq is None:
+                self._register(pending)
+        held = {place for one in rows for place in range(one.first, one.last + 1)}
+        previous = rows[-1].root if rows else None
+        batcher = Batcher(self.writer, self.inputs.ledger, rows[-1].number + 1 if rows else 1, previous, held)
+        for row in self.rows:
+            if row.state == "done" and row.position not in held and (lines := self._lines(row, None)):
+                batcher.add(row.position, lines)
+        return batcher
+
+    def _register(self, row: PendingBatch) -> None:
+        """Give a batch whose row is durable its ledger entry, unless the ledger has it already."""
+        sequence = self.inputs.ledger.find_batch(row.number)
+        if sequence is None:
+            held = [one for one in self.rows if row.first <= one.position <= row.last]
+            lines = [line for one in held for line in self._lines(one, row.number)]
+            batch = make_batch(row.number, [one.position for one in held], lines)
+            if batch.root != row.root:
+                raise journal_error(f"el lote {row.number} no da su raíz", f"batch {row.number} does not give its root")
+            sequence = self.inputs.ledger.on_batch(batch)
+        self.journal.write([(schema.BATCH_SEQ, (sequence, row.number))])
+
+    def _lines(self, row: JournalExchange, batch: int | None) -> list[JsonObject]:
+        found = self.journal.records("exchange.exchange_id = ?", (row.exchange_id,))
+        records = [record for _, record in found]
+        ended = ending_now(self.spec, self.rules, records)
+        return [] if ended is None else exchange_lines(records, ended, batch, self.key)
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        added: list[signal.Signals] = []
+        if self.inputs.signals:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+                    loop.add_signal_handler(number, self.stop.set, "signal")
+                    added.append(number)
+        try:
+            yield
+        finally:
+            for number in added:
+                loop.remove_signal_handler(number)

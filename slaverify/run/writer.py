@@ -1,0 +1,99 @@
+"""The one thread that writes a journal: it groups what waits into one commit and tells the waiting afterwards.
+
+A group is whatever arrived while the last commit ran (at most 64 jobs), so a lone job never waits and a busy run
+pays one sync for many rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from slaverify.run.faults import disk_error
+
+GROUP = 64
+"""Most jobs of one commit (convention)."""
+
+Statement = tuple[str, Sequence[object]]
+
+
+@dataclass(slots=True)
+class _Job:
+    statements: Sequence[Statement]
+    future: asyncio.Future[None]
+    then: Callable[[], None] | None
+
+
+class Writer:
+    """Writes durably from one thread. `commit` returns when the rows are on disk; order is that of the calls."""
+
+    def __init__(self, connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop) -> None:
+        self._connection = connection
+        self._loop = loop
+        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._failure: sqlite3.Error | None = None
+        self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
+        self._thread.start()
+
+    def commit(self, statements: Sequence[Statement], then: Callable[[], None] | None = None) -> asyncio.Future[None]:
+        """Hand over rows; the future is done when they are durable, and `then` runs in the loop just before.
+
+        The future raises: EndpointError SLV-N032 (disk full, exit 6) or SLV-N030 (journal, exit 5).
+        """
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._queue.put(_Job(statements, future, then))
+        return future
+
+    async def close(self) -> None:
+        """Wait until everything handed over is on disk, then end the thread."""
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _work(self) -> None:
+        last = False
+        while not last:
+            job = self._queue.get()
+            if job is None:
+                return
+            group = [job]
+            while len(group) < GROUP:
+                try:
+                    more = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+                if more is None:
+                    last = True
+                    break
+                group.append(more)
+            self._write(group)
+            self._loop.call_soon_threadsafe(self._tell, group, self._failure)
+
+    def _write(self, group: Sequence[_Job]) -> None:
+        if self._failure is not None:
+            return
+        execute = self._connection.execute
+        try:
+            execute("BEGIN IMMEDIATE")
+            for job in group:
+                for sql, values in job.statements:
+                    execute(sql, values)
+            execute("COMMIT")
+        except sqlite3.Error as error:
+            self._failure = error
+            if self._connection.in_transaction:
+                self._connection.rollback()
+
+    @staticmethod
+    def _tell(group: Sequence[_Job], failure: sqlite3.Error | None) -> None:
+        for job in group:
+            if failure is None:
+                if job.then is not None:
+                    job.then()
+                if not job.future.done():
+                    job.future.set_result(None)
+            elif not job.future.done():
+                job.future.set_exception(disk_error(failure))
