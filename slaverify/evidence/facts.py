@@ -183,10 +183,10 @@ def _witnesses(bundle: Bundle, terms: Terms, view: LedgerView) -> int:
     sizes = checkpoint_numbers(bundle)
     if not sizes:
         return 0
-    stem = f"custody/checkpoints/{sizes[-1]:08d}"
+    stem = f"custody/checkpoints/{sizes[-1]:08d}.checkpoint"
     now = utc_time(view[view.size - 1].time)
     try:
-        proven = verify_checkpoint(bundle.read(f"{stem}.checkpoint"), terms.checkpoint_policy(quorum=0), now)
+        proven = verify_checkpoint(bundle.read(stem), terms.checkpoint_policy(quorum=0), now)
     except CustodyError:
         return 0
     names = set(proven.cosigned_at)

@@ -61,7 +61,7 @@ _PUBLIC = (
     r"contract/(?:contract\.json|catalogue\.jsonl)",
     rf"contract/signatures/{_ROLE}\.(?:p7s|tsr|sshsig)",
     r"custody/(?:bank_manifest\.json|bank\.checkpoint|index\.jsonl|ledger\.jsonl|draw\.json|exposure\.json)",
-    rf"custody/checkpoints/[0-9]{{8}}\.(?:checkpoint|tsr|{_WITNESS}\.sshsig)",
+    rf"custody/checkpoints/[0-9]{{8}}\.checkpoint(?:\.tsr|\.{_WITNESS}\.sshsig)?",
     r"run/(?:plan\.json|outcomes\.jsonl)",
     r"scoring/scores\.jsonl",
     r"trajectory/scores\.jsonl",

@@ -105,14 +105,14 @@ def first_exchange(bundle: Bundle) -> datetime | None:
 
 
 def _evidence(bundle: Bundle, size: int) -> StartEvidence:
-    stem = f"custody/checkpoints/{size:08d}"
+    stem = f"custody/checkpoints/{size:08d}.checkpoint"
     token = bundle.read(f"{stem}.tsr") if bundle.has(f"{stem}.tsr") else None
     names = [path for path in bundle.paths() if path.startswith(stem) and path.endswith(".sshsig")]
     signatures = {
         path.removeprefix(f"{stem}.").removesuffix(".sshsig"): bundle.read(path).decode("ascii", "replace")
         for path in names
     }
-    return StartEvidence(bundle.read(f"{stem}.checkpoint"), token, signatures)
+    return StartEvidence(bundle.read(stem), token, signatures)
 
 
 def _reader(terms: Terms) -> TimestampVerifier | None:

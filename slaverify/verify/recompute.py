@@ -1,0 +1,155 @@
+"""V19 with a bundle: from records to counts, numbers, states, remedies and limitations, again, by the same functions.
+
+Order: 1. wire bytes to outcomes and answers (edition of the parties); 2. score records agree with run and index;
+3. items to commitments and rules to verdicts (annex); 4. counts; 5. numbers and states (reals of nine places within
+1 in the last: scipy and processors differ); 6. verdict and remedies; 7. limitations; 8. the same in report.json.
+Nobody is asked anything: no judge, no vendor, no network.
+
+Source: docs/spec/verification.md (V19), docs/spec/decision.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from slaverify.canonical import JsonObject, JsonValue, jcs
+from slaverify.contract import LoadedContract
+from slaverify.decision import decide, inputs, limitations, results
+from slaverify.errors import Text
+from slaverify.evidence import Bundle, limitation_facts, run_validity
+from slaverify.verify.checks import PASSED, Part, failed, refused, skipped
+from slaverify.verify.material import Material
+from slaverify.verify.recount import recount_parts
+from slaverify.verify.replay import replay_parts
+from slaverify.verify.trees import first_difference, obj
+
+SCORES = "scoring/scores.jsonl"
+INPUTS = "statistics/inputs.json"
+RESULTS = "statistics/results.json"
+DECISION = "decision/decision.json"
+LIMITATIONS = "decision/limitations.json"
+_REAL = re.compile(r"(-?)([0-9]+)\.([0-9]{9})")
+
+
+def verdict_parts(material: Material) -> list[Part]:
+    """Return the parts of V19."""
+    if material.bundle is not None:
+        return _of_bundle(material, material.bundle)
+    return _of_report(material)
+
+
+def _of_report(material: Material) -> list[Part]:
+    report, contract = material.report, material.contract
+    if report is None:
+        return [skipped(Text("no hay informe legible", "there is no readable report"))]
+    if contract is None:
+        return [
+            skipped(
+                Text("sin contrato no hay reglas con que recalcular", "without the contract there are no rules"),
+                Text("agregue --contract, o --bundle", "add --contract, or --bundle"),
+            )
+        ]
+    if report["contract_digest"] != contract.digest:
+        return [
+            skipped(
+                Text("el contrato dado es otro (V16)", "the contract given is another (V16)"),
+                Text("dé el contrato del informe", "give the contract of the report"),
+            )
+        ]
+    try:
+        return recount_parts(contract.model, obj(report, "decision"))
+    except Exception as error:  # noqa: BLE001 - report.json comes from anybody
+        return [refused(error, "report.json")]
+
+
+def _of_bundle(material: Material, bundle: Bundle) -> list[Part]:
+    contract = material.contract
+    if contract is None:
+        return [failed(Text("sin contrato legible no hay reglas", "without a readable contract there are no rules"))]
+    parts: list[Part] = []
+    for place, step in (
+        (SCORES, lambda: replay_parts(bundle, contract, material.annex)),
+        (INPUTS, lambda: _numbers(bundle, contract)),
+        (LIMITATIONS, lambda: _limitations(bundle, contract)),
+        ("report.json", lambda: _report(material, bundle)),
+    ):
+        parts += _guarded(place, step)
+    return parts
+
+
+def _guarded(place: str, step: Callable[[], Iterator[Part]]) -> list[Part]:
+    found: list[Part] = []
+    try:
+        found.extend(step())
+    except Exception as error:  # noqa: BLE001 - whatever a reader raises fails the check that it served
+        found.append(refused(error, place))
+    # A step that ran to its end and found nothing has passed.
+    return found or [PASSED]
+
+
+def _numbers(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:
+    validity = run_validity(bundle, contract)
+    records = list(bundle.lines(SCORES)) if bundle.has(SCORES) else []
+    counted = inputs(contract.model, records)
+    yield from _same(INPUTS, bundle.json(INPUTS), counted)
+    stored = bundle.json(RESULTS)
+    yield from _same(RESULTS, stored, results(contract.model, counted, validity), within=1)
+    # From the stored numbers, which may differ in a last place: what follows from them is compared to the byte.
+    yield from _same(DECISION, bundle.json(DECISION), decide(contract.model, stored, validity))
+
+
+def _limitations(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:
+    yield from _same(
+        LIMITATIONS, bundle.json(LIMITATIONS), limitations(contract.model, limitation_facts(bundle, contract))
+    )
+
+
+def _report(material: Material, bundle: Bundle) -> Iterator[Part]:
+    if material.report is None:
+        return
+    for key, path in (("decision", DECISION), ("limitations", LIMITATIONS)):
+        yield from _same(f"report.json {key}", obj(material.report, key), bundle.json(path))
+
+
+def _same(name: str, stored: JsonObject, computed: JsonObject, within: int = 0) -> Iterator[Part]:
+    """Compare to the byte; `within` is how many units of the ninth place a computed real may be off."""
+    if jcs(stored) == jcs(computed):
+        return
+    found = first_difference(_snapped(stored, computed, within), computed)
+    if found is None:
+        return
+    path, there, here = found
+    yield failed(
+        Text(f"{name}: {path} no es lo que resulta", f"{name}: {path} is not what results"),
+        expected=here,
+        found=there,
+    )
+
+
+def _snapped(stored: JsonValue, computed: JsonValue, within: int) -> JsonValue:
+    """Return the stored tree with each real that lies within the tolerance replaced by the computed one."""
+    if within == 0:
+        return stored
+    if isinstance(stored, dict) and isinstance(computed, dict):
+        return {
+            key: _snapped(value, computed[key], within) if key in computed else value for key, value in stored.items()
+        }
+    if isinstance(stored, list) and isinstance(computed, list | tuple) and len(stored) == len(computed):
+        return [_snapped(one, other, within) for one, other in zip(stored, computed, strict=True)]
+    if isinstance(stored, str) and isinstance(computed, str) and _near(stored, computed, within):
+        return computed
+    return stored
+
+
+def _near(one: str, other: str, within: int) -> bool:
+    first, second = _billionths(one), _billionths(other)
+    return first is not None and second is not None and abs(first - second) <= within
+
+
+def _billionths(text: str) -> int | None:
+    match = _REAL.fullmatch(text)
+    if match is None or len(text) > 40:
+        return None
+    number = int(match[2] + match[3])
+    return -number if match[1] else number

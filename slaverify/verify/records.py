@@ -1,0 +1,49 @@
+"""What the run adds to a score: cluster, keyed digest, latency, attempts, who decided. Shared by auditor and verifier.
+
+Source: docs/spec/score-record.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from slaverify.contract import Outcome
+from slaverify.evalset import Item
+from slaverify.run import DerivedExchange
+from slaverify.scoring.record import ScoreRecord
+
+RULE = "rule"
+_WITH_ANSWER = frozenset((Outcome.ANSWERED, Outcome.REFUSED, Outcome.TRUNCATED, Outcome.EMPTY))
+
+
+def cluster_names(items: Iterable[Item]) -> dict[str, str | None]:
+    """Return the opaque cluster of each item id: `c-0001`… by first item id; None for an item without one."""
+    names: dict[str, str] = {}
+    found: dict[str, str | None] = {}
+    for item in sorted(items, key=lambda item: item.id):
+        if item.cluster is None:
+            found[item.id] = None
+        else:
+            found[item.id] = names.setdefault(item.cluster, f"c-{len(names) + 1:04d}")
+    return found
+
+
+def finished(record: ScoreRecord, exchange: DerivedExchange, cluster: str | None) -> ScoreRecord:
+    """Return the record that scoring made with what the run knows of its exchange, before any judge or person."""
+    return replace(
+        record,
+        item_id=exchange.planned.item_id,
+        repetition=exchange.planned.repetition,
+        side=exchange.planned.side,
+        cluster=cluster,
+        decided_by=None if record.verdict is None else RULE,
+        answer_mac=answer_mac(exchange),
+        latency_ms=exchange.latency_ms,
+        attempts=exchange.attempts,
+    )
+
+
+def answer_mac(exchange: DerivedExchange) -> str | None:
+    """Return the keyed digest of the response that gave the answer, None where the exchange ended without one."""
+    return exchange.response_mac if exchange.outcome in _WITH_ANSWER else None

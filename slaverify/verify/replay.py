@@ -1,0 +1,199 @@
+"""V19, first half: from wire bytes to outcomes, from outcomes and items to score records, by the same pure functions.
+
+1. with the edition of the parties: outcomes, flags, versions and keyed digests follow from the recorded bytes;
+2. always: one score record per exchange of the sample, of its stratum, with the outcome of the run;
+3. with the annex: each item is the one that the bank committed to, and the rules give the records again, byte for
+   byte; what a judge or a person decided is attested and compared in all other fields.
+
+Source: docs/spec/verification.md (V19), docs/spec/run.md, docs/spec/score-record.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from slaverify.canonical import JsonObject
+from slaverify.contract import LoadedContract, Outcome
+from slaverify.custody import Index, parse_index
+from slaverify.engine import compile_endpoint
+from slaverify.errors import Text
+from slaverify.evalset import Item
+from slaverify.evidence import Bundle
+from slaverify.run import (
+    EXCHANGES,
+    OUTCOMES,
+    PLAN,
+    DerivedExchange,
+    DerivedRun,
+    derive_outcomes,
+    read_plan,
+    recorded_run,
+    rules_of,
+)
+from slaverify.scoring.record import ScoreRecord
+from slaverify.verify.annex_items import INDEX, opened, read_annex_index
+from slaverify.verify.checks import Part, failed, skipped
+from slaverify.verify.records import RULE, answer_mac, cluster_names, finished
+from slaverify.verify.trees import first_difference
+
+SCORES = "scoring/scores.jsonl"
+_MAX = 512 * 1024**2
+_Key = tuple[str, int, str]
+_BY_OTHERS = ("judge", "person")
+_THEIRS = ("correctness", "grounding", "verdict", "criteria", "bounds", "value", "flags", "events", "decided_by")
+"""Fields that a judge or a person may fill in what no rule settled."""
+
+
+def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Iterator[Part]:
+    """Yield the parts of the first half of V19; the caller turns what a reader raises into a failure."""
+    run, from_bytes = _run(bundle, contract)
+    if from_bytes:
+        yield from _mismatches(run)
+    else:
+        yield skipped(
+            Text("los resultados no se recalculan de los bytes recibidos", "outcomes are not derived from wire bytes"),
+            Text("pida la edición de las partes", "ask for the edition of the parties"),
+            optional=True,
+        )
+    if not bundle.has(SCORES):
+        yield from _unscored(bundle)
+        return
+    index = parse_index(bundle.read("custody/index.jsonl", _MAX))
+    records = [ScoreRecord.from_json(line, where=SCORES) for line in bundle.lines(SCORES)]
+    yield from _paired(records, run, index)
+    yield from _scores(bundle, contract, annex, records, run, index, from_bytes)
+
+
+def _run(bundle: Bundle, contract: LoadedContract) -> tuple[DerivedRun, bool]:
+    plan = read_plan(bundle.read(PLAN))
+    outcomes = bundle.read(OUTCOMES, _MAX)
+    if not bundle.has(EXCHANGES):
+        return recorded_run(plan, outcomes), False
+    spec, rules = compile_endpoint(contract.model), rules_of(contract.model)
+    return derive_outcomes(spec, rules, plan, outcomes, bundle.read(EXCHANGES, _MAX)), True
+
+
+def _mismatches(run: DerivedRun) -> Iterator[Part]:
+    for one in run.mismatches:
+        place = f"{one.path}:{one.line}"
+        yield failed(
+            Text(
+                f"{place}: {one.key} no sale de los bytes recibidos", f"{place}: {one.key} is not what the bytes give"
+            ),
+            expected=one.derived,
+            found=one.recorded,
+        )
+
+
+def _unscored(bundle: Bundle) -> Iterator[Part]:
+    if bundle.withheld(SCORES):
+        yield failed(Text(f"{SCORES} es público y no está", f"{SCORES} is public and is not here"))
+    else:
+        yield skipped(Text("la corrida no se puntuó", "the run was not scored"), optional=True)
+
+
+def _key(record: ScoreRecord) -> _Key:
+    return record.item_id, record.repetition, record.side
+
+
+def _key_of(exchange: DerivedExchange) -> _Key:
+    return exchange.planned.item_id, exchange.planned.repetition, exchange.planned.side
+
+
+def _paired(records: list[ScoreRecord], run: DerivedRun, index: Index) -> Iterator[Part]:
+    keys = [_key(record) for record in records]
+    exchanges = {_key_of(one): one for one in run.exchanges if not one.planned.shadow}
+    if keys != sorted(exchanges):
+        yield failed(
+            Text(
+                f"hay {len(keys)} puntajes para {len(exchanges)} consultas, o en otro orden",
+                f"{len(keys)} scores for {len(exchanges)} exchanges, or in another order",
+            )
+        )
+        return
+    for record in records:
+        one, leaf = exchanges[_key(record)], index.by_id.get(record.item_id)
+        stated = (record.run_outcome, record.answer_mac, record.attempts, record.latency_ms, record.stratum)
+        due = (one.outcome, answer_mac(one), one.attempts, one.latency_ms, None if leaf is None else leaf.stratum)
+        names = ("run_outcome", "answer_mac", "attempts", "latency_ms", "stratum")
+        for name, here, there in zip(names, due, stated, strict=True):
+            if here != there:
+                yield failed(
+                    Text(
+                        f"{SCORES} {record.item_id}: {name} no es el de la corrida",
+                        f"{SCORES} {record.item_id}: {name} is not the run's",
+                    ),
+                    expected=str(here),
+                    found=str(there),
+                )
+        if record.outcome != record.run_outcome and (
+            record.run_outcome is not Outcome.ANSWERED or record.outcome not in (Outcome.EMPTY, Outcome.TRUNCATED)
+        ):
+            yield failed(
+                Text(
+                    f"{record.item_id}: el resultado cambió al puntuar", f"{record.item_id}: scoring moved the outcome"
+                )
+            )
+
+
+def _scores(
+    bundle: Bundle,
+    contract: LoadedContract,
+    annex: Mapping[str, bytes] | None,
+    records: list[ScoreRecord],
+    run: DerivedRun,
+    index: Index,
+    from_bytes: bool,
+) -> Iterator[Part]:
+    if annex is None or not from_bytes:
+        yield skipped(
+            Text("los puntajes no se recalculan de las respuestas", "scores are not computed again from the answers"),
+            Text(
+                "con la edición de las partes y el anexo: agregue --identity",
+                "with the edition of the parties and the annex: add --identity",
+            ),
+            # An annex that was given must be used to the end.
+            optional=annex is None,
+        )
+        return
+    items = {item.id: opened(item, index) for item in read_annex_index(annex.get(INDEX, b""))}
+    drawn = {record.item_id for record in records}
+    if set(items) != drawn:
+        lacking = len(drawn - set(items))
+        yield failed(Text(f"al anexo le faltan {lacking} ítems", f"the annex lacks {lacking} items"))
+        return
+    clusters = cluster_names(items.values())
+    exchanges = {_key_of(one): one for one in run.exchanges}
+    for record in records:
+        item = items[record.item_id]
+        again = _scored(contract, item, exchanges[_key(record)], clusters[item.id])
+        yield from _compared(record, again)
+
+
+def _scored(contract: LoadedContract, item: Item, exchange: DerivedExchange, cluster: str | None) -> ScoreRecord:
+    # The rules and their data are loaded only where there are items to score.
+    from slaverify.scoring import score, settings_for
+
+    settings = settings_for(contract.model, item.stratum)
+    return finished(score(item, exchange.answer, exchange.outcome, settings).record, exchange, cluster)
+
+
+def _compared(record: ScoreRecord, again: ScoreRecord) -> Iterator[Part]:
+    stored, computed = record.to_json(), again.to_json()
+    if record.decided_by in _BY_OTHERS and again.decided_by != RULE:
+        stored, computed = _without(stored), _without(computed)
+    found = first_difference(stored, computed)
+    if found is not None:
+        path, there, here = found
+        yield failed(
+            Text(
+                f"{SCORES} {record.item_id}: {path} no es lo que dan las reglas",
+                f"{SCORES} {record.item_id}: {path} is not what the rules give",
+            ),
+            expected=here,
+            found=there,
+        )
+
+
+def _without(record: JsonObject) -> JsonObject:
+    return {key: value for key, value in record.items() if key not in _THEIRS}

@@ -1,0 +1,158 @@
+"""V18, step 6: plan, outcomes and batches of the run are those that the ledger recorded as it happened.
+
+1. plan: its digest is the ledger's, it covers exactly the drawn sample, in the order that the draw's seed gives;
+2. outcomes: one per planned exchange, in order; their counts are those of `run_ended`;
+3. batches: each root recomputed over the lines it names; every exchange that was sent stands in a batch;
+4. start: anchored, and no exchange before the anchor (SLV-K040, K044); a run that broke this is INVALID_RUN;
+5. scores: the file is the one whose digest the ledger took before any result was shown.
+
+Source: docs/spec/verification.md (V18), docs/spec/run.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+
+from slaverify.canonical import loads_jsonl, sha256_hex
+from slaverify.custody import check_not_early
+from slaverify.errors import CustodyError, Text
+from slaverify.run import (
+    OUTCOMES,
+    PLAN,
+    Batch,
+    DerivedRun,
+    Plan,
+    batches_of,
+    build_plan,
+    plan_bytes,
+    read_plan,
+    recorded_run,
+)
+from slaverify.verify.anchors import start_permit
+from slaverify.verify.checks import Part, failed, noted, refused
+from slaverify.verify.custody_set import CustodySet
+from slaverify.verify.trees import counts, integers, text
+
+SCORES = "scoring/scores.jsonl"
+_DECISION = "decision/decision.json"
+_INVALID = "INVALID_RUN"
+
+
+def record_parts(custody: CustodySet, now: datetime) -> Iterator[Part]:
+    """Yield the parts of step 6; the caller turns what a reader raises into a failure."""
+    started = custody.run.started
+    if started is None:
+        return
+    data = custody.bundle.read(PLAN)
+    if sha256_hex(data) != started.data["plan_sha256"]:
+        yield failed(
+            Text("run/plan.json no es el plan que el libro anotó", "run/plan.json is not the plan on record"),
+            expected=text(started.data, "plan_sha256"),
+            found=sha256_hex(data),
+        )
+        return
+    plan = read_plan(data)
+    yield from _plan(custody, plan, data)
+    outcomes = custody.bundle.read(OUTCOMES)
+    yield from _counts(custody, recorded_run(plan, outcomes))
+    yield from _batches(custody, batches_of(plan, outcomes), outcomes)
+    yield from _start(custody, outcomes, now)
+    yield from _scores(custody)
+
+
+def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
+    sample = custody.known_draw.selection.sample
+    repetitions = custody.contract.model.repetitions.per_item
+    planned = Counter((one.item_id, one.repetition) for one in plan.exchanges if not one.shadow)
+    drawn = Counter((item, number) for ids in sample.values() for item in ids for number in range(repetitions))
+    if planned != drawn or plan.run_id != custody.header.run_id:
+        extra, lacking = sum((planned - drawn).values()), sum((drawn - planned).values())
+        yield failed(
+            Text(
+                f"el plan no cubre la muestra: sobran {extra} consultas y faltan {lacking}",
+                f"the plan does not cover the sample: {extra} exchanges too many, {lacking} missing",
+            )
+        )
+    elif plan_bytes(build_plan(plan.run_id, sample, repetitions, bytes.fromhex(custody.known_draw.seed))) != data:
+        yield failed(Text("el orden del plan no sale del sorteo", "the order of the plan does not come from the draw"))
+
+
+def _counts(custody: CustodySet, run: DerivedRun) -> Iterator[Part]:
+    terminal = custody.run.terminal
+    if terminal is None or "outcomes" not in terminal.data:
+        return
+    recorded = counts(terminal.data, "outcomes")
+    found = {outcome.value: number for outcome, number in run.counts.items()}
+    if {name: n for name, n in recorded.items() if n} != {name: n for name, n in found.items() if n}:
+        yield failed(
+            Text("los resultados no suman lo que el libro anotó al terminar", "the outcomes are not those on record"),
+            expected=str(dict(sorted(recorded.items()))),
+            found=str(dict(sorted(found.items()))),
+        )
+
+
+def _batches(custody: CustodySet, found: tuple[Batch, ...], outcomes: bytes) -> Iterator[Part]:
+    bank = custody.known_bank
+    number_of = {leaf.id: leaf.i for leaf in bank.index.leaves}
+    computed = {
+        batch.number: (batch.first, batch.last, sorted(number_of.get(item, -1) for item in batch.items), batch.root)
+        for batch in found
+    }
+    recorded = {}
+    for entry in custody.run.batches:
+        data = entry.data
+        recorded[data["number"]] = (data["first"], data["last"], integers(data, "items"), data["root"])
+    for number in sorted({*computed, *(one for one in recorded if isinstance(one, int))}):
+        if computed.get(number) != recorded.get(number):
+            yield failed(
+                Text(
+                    f"el lote {number} de run/outcomes.jsonl no es el que el libro anotó",
+                    f"batch {number} of run/outcomes.jsonl is not the one on record",
+                )
+            )
+    loose = {str(line["item_id"]) for line in loads_jsonl(outcomes) if line["batch"] is None}
+    terminal = custody.run.terminal
+    stated = () if terminal is None else (*integers(terminal.data, "sent"), *integers(terminal.data, "in_flight"))
+    unnamed = sorted(item for item in loose if number_of.get(item, -1) not in stated)
+    if unnamed:
+        yield failed(
+            Text(
+                f"{len(unnamed)} ítems enviados no están en ningún lote ni en el cierre ({unnamed[0]})",
+                f"{len(unnamed)} items sent stand in no batch nor in the terminal entry ({unnamed[0]})",
+            )
+        )
+
+
+def _start(custody: CustodySet, outcomes: bytes, now: datetime) -> Iterator[Part]:
+    try:
+        permit = start_permit(custody, now)
+        times = [datetime.fromisoformat(text(line, "started_at")) for line in loads_jsonl(outcomes)]
+        if times:
+            check_not_early(permit, min(times))
+    except CustodyError as error:
+        if _declared_invalid(custody):
+            note = refused(error).reason
+            yield noted(Text(f"{note.es}; el informe lo dice", f"{note.en}; the report says so"))
+        else:
+            yield refused(error)
+
+
+def _declared_invalid(custody: CustodySet) -> bool:
+    return custody.bundle.has(_DECISION) and custody.bundle.json(_DECISION).get("state") == _INVALID
+
+
+def _scores(custody: CustodySet) -> Iterator[Part]:
+    scored = custody.run.scored
+    if scored is None:
+        if custody.bundle.has(SCORES):
+            yield failed(Text("hay puntajes que el libro no anotó", "there are scores that the ledger never took"))
+        return
+    found = sha256_hex(custody.bundle.read(SCORES))
+    if found != scored.data["scores_sha256"]:
+        yield failed(
+            Text(f"{SCORES} no es el que el libro anotó", f"{SCORES} is not the one on record"),
+            expected=text(scored.data, "scores_sha256"),
+            found=found,
+        )
