@@ -137,8 +137,8 @@ def _read_entry(
         raise bad_name(f"@{offset}")
     raw = source.read(length)
     name = raw.decode("ascii", "replace")
-    if not is_name(name):
-        raise bad_name(ascii(name)[:200])
+    if not raw.isascii() or not is_name(name):
+        raise bad_name(ascii(name)[1:201])
     if size > limit_of(name):
         raise over_limit(name, limit_of(name))
     start = offset + _LOCAL.size + length

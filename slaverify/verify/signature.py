@@ -108,6 +108,9 @@ def _v05(facts: SignatureFacts, pins: Pins | None) -> list[Part]:
         words.append("key_usage")
     if facts.token is None:
         words.append("shape:unsigned_attrs")
+    else:
+        # The token stands inside this signature, so each of its bytes counts here; whom to trust is V07's.
+        words += [word for word in cms_problems(facts.token.cms) if word != "path" and word not in words]
     return by_words(words, pins, found=facts.cms.trust_problem)
 
 

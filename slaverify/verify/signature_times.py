@@ -60,13 +60,13 @@ def time_parts(facts: SignatureFacts, given: Circumstances) -> list[Part]:
     if facts.token is None or given.closed_at is None:
         return [skipped(Text("falta el sello o el manifiesto", "the token or the manifest is missing"))]
     at = facts.token.at
-    parts = [
+    return [
+        PASSED,
         *_window(at, given, given.closed_at),
         *_manifest_token(at, given, given.closed_at),
         *_run(given),
+        *_not_given(given),
     ]
-    parts += _not_given(given)
-    return parts or [PASSED]
 
 
 def key_parts(facts: SignatureFacts, given: Circumstances) -> list[Part]:

@@ -1,0 +1,131 @@
+"""Every named tampering of a signed PDF is found by the rule that the fixture names, with its exit code."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from asn1crypto import x509 as asn1_x509
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+from pyhanko.pdf_utils.reader import PdfFileReader
+from pyhanko.sign.validation import validate_pdf_signature
+from pyhanko_certvalidator import ValidationContext
+
+from slaverify.errors import ReportError
+from slaverify.evidence import Pins
+from slaverify.evidence.pades import pdf_facts, sign_pdf
+from slaverify.verify.checks import Check, Result, exit_code_of, fold, outcome_of
+from slaverify.verify.signature import signature_parts
+from slaverify.verify.signature_times import Circumstances, KeyWindow
+from tests.evidence.pki import CLOSED_AT, NOW, auditor, signed_pdf, tsa
+from tests.tamper.pdf_fixtures import FIXTURES, Tampered, cms_of, flipped, with_cms
+
+EXPECTED = json.loads((Path(__file__).parent / "expected.json").read_text())["pdfs"]
+GIVEN = Circumstances(
+    closed_at=CLOSED_AT,
+    contract_given=True,
+    keys=(KeyWindow(NOW - timedelta(days=1), None),),
+    effective=NOW - timedelta(days=9),
+)
+
+
+def checks_of(tampered: Tampered) -> list[Check]:
+    parts = signature_parts(pdf_facts(tampered.pdf, tampered.pins), tampered.pins, GIVEN)
+    return [fold(rule, found, required=True) for rule, found in parts.items()]
+
+
+def failed_rules(tampered: Tampered) -> set[str]:
+    return {check.id for check in checks_of(tampered) if check.result is Result.FAILED}
+
+
+@pytest.mark.parametrize("name", sorted(FIXTURES))
+def test_each_tampering_is_found_by_its_rule(name: str) -> None:
+    checks = checks_of(FIXTURES[name]())
+    outcome, exit_code = outcome_of(checks, demo=False), exit_code_of(checks, demo=False)
+    failed = {check.id for check in checks if check.result is Result.FAILED}
+    assert set(EXPECTED[name]["rules"]) <= failed, failed
+    assert (outcome.value, exit_code) == (EXPECTED[name]["outcome"], EXPECTED[name]["exit"]), failed
+    if name == "pdf13_resign_same_ca_other_key":
+        assert failed == {"V02"}
+
+
+def test_every_fixture_has_its_expectation() -> None:
+    assert set(EXPECTED) == set(FIXTURES)
+
+
+@pytest.mark.parametrize("name", sorted(name for name in FIXTURES if EXPECTED[name]["pyhanko"] is not None))
+def test_what_the_library_alone_would_say(name: str) -> None:
+    """The reason why each rule exists: the library's own bottom line, with the same roots."""
+    tampered = FIXTURES[name]()
+    assert _bottom_line(tampered.pdf, tampered.pins) is EXPECTED[name]["pyhanko"]
+
+
+def test_a_signed_pdf_is_never_signed_again() -> None:
+    with pytest.raises(ReportError) as caught:
+        sign_pdf(signed_pdf(), auditor(), tsa().stamper().stamp_digest)
+    assert caught.value.code == "SLV-R023"
+
+
+def test_pdf02_no_flipped_byte_of_the_signature_passes() -> None:
+    """A sample of the signature's bytes; `test_every_byte_of_the_signature` takes them all."""
+    data = cms_of(signed_pdf())
+    for position in range(0, len(data), 67):
+        assert _flip_fails(data, position, 0x01), position
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+def test_every_eleventh_byte_of_the_signature(mask: int) -> None:
+    data = cms_of(signed_pdf())
+    assert [p for p in range(0, len(data), 11) if not _flip_fails(data, p, mask)] == []
+
+
+@pytest.mark.nightly
+def test_every_byte_of_the_signature() -> None:
+    data = cms_of(signed_pdf())
+    assert [p for p in range(len(data)) if not _flip_fails(data, p, 0x01)] == []
+
+
+def test_flipped_bytes_all_over_the_file_fail() -> None:
+    pdf = signed_pdf()
+    pins = FIXTURES["pdf00_untouched"]().pins
+    for position in range(5, len(pdf), 1_013):
+        assert failed_rules(Tampered(flipped(pdf, position), pins)), position
+
+
+@pytest.mark.nightly
+def test_every_eleventh_byte_of_the_file_fails() -> None:
+    pdf = signed_pdf()
+    pins = FIXTURES["pdf00_untouched"]().pins
+    assert [p for p in range(0, len(pdf), 11) if not failed_rules(Tampered(flipped(pdf, p), pins))] == []
+
+
+def _flip_fails(data: bytes, position: int, mask: int) -> bool:
+    pins = FIXTURES["pdf00_untouched"]().pins
+    return "V05" in failed_rules(Tampered(with_cms(signed_pdf(), flipped(data, position, mask)), pins))
+
+
+def _bottom_line(pdf: bytes, pins: Pins) -> bool:
+    reader = PdfFileReader(BytesIO(pdf))
+    signature = reader.embedded_regular_signatures[0]
+    roots = [_asn1(pem) for pem in pins.auditor_roots] or [
+        asn1_x509.Certificate.load(auditor().certificate.public_bytes(Encoding.DER))
+    ]
+    stamps = [_asn1(pem) for pem in pins.tsa_roots]
+    try:
+        status = validate_pdf_signature(
+            signature,
+            signer_validation_context=ValidationContext(trust_roots=roots, moment=NOW, allow_fetching=False),
+            ts_validation_context=ValidationContext(trust_roots=stamps, moment=NOW, allow_fetching=False),
+        )
+    except Exception:  # noqa: BLE001 - the library's refusal, in whatever form
+        return False
+    return bool(status.bottom_line)
+
+
+def _asn1(pem: str) -> asn1_x509.Certificate:
+    return asn1_x509.Certificate.load(x509.load_pem_x509_certificate(pem.encode()).public_bytes(Encoding.DER))
