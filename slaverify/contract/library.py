@@ -16,6 +16,9 @@ from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract.profiles import HOSTILE_STRATA
 from slaverify.errors import Text
 
+FILLED = ("kind", "count", "among", "direction")
+"""The keys of a metric that the library fills where the contract leaves them out."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadyMetric:

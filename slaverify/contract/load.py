@@ -16,10 +16,11 @@ from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract.blocks import Blocks, blocks_of, under, validated, without_faults
 from slaverify.contract.checks import findings
 from slaverify.contract.checks.endpoint import secrets_in
+from slaverify.contract.checks.metrics import unknown_libraries
 from slaverify.contract.digests import contract_digest
 from slaverify.contract.findings import Finding, Path, dotted, short
 from slaverify.contract.freezing import completed, number_findings, tree_of, with_numbers
-from slaverify.contract.library import with_library
+from slaverify.contract.library import FILLED, with_library
 from slaverify.contract.loaded import LoadedContract, edited
 from slaverify.contract.model.root import Contract
 from slaverify.contract.read_json import read_json
@@ -58,12 +59,13 @@ def parse_contract(data: bytes, name: str) -> LoadedContract:
     if not isinstance(source.tree, dict):
         raise _refused(source, [_no_map(source)])
     tree = with_library(source.tree)
+    unnamed = list(unknown_libraries(tree))
     pending = list(_pending(tree, ()))
-    owed = [finding.path for finding in pending]
+    owed = [finding.path[:-1] if finding.path[-1:] == ("pending",) else finding.path for finding in pending]
     model, faults = validated(tree)
     blocks = blocks_of(without_faults(tree, faults))
-    found = [*source.findings, *pending]
-    found += [fault for fault in faults if not under(fault, owed)]
+    found = [*source.findings, *pending, *unnamed]
+    found += [fault for fault in faults if not under(fault, owed) and not _would_be_filled(fault, unnamed)]
     found += [finding for finding in findings(blocks) if not under(finding, owed)]
     found += [*secrets_in(tree), *_zone(blocks)]
     if model is not None and not found:
@@ -154,6 +156,13 @@ def _owed(path: Path, party: JsonValue) -> Finding:
             "fill it in: a draft with debts cannot freeze",
         ),
         at_key=True,
+    )
+
+
+def _would_be_filled(fault: Finding, unnamed: list[Finding]) -> bool:
+    """Return whether a missing key is one that a ready metric, had its name been right, would have filled."""
+    return fault.code == "SLV-C010" and any(
+        fault.path == finding.path[:-1] and any(f"].{key}`" in fault.what.en for key in FILLED) for finding in unnamed
     )
 
 

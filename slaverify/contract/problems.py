@@ -13,6 +13,9 @@ from slaverify.contract.hints import decimal_hint, pattern_hint, share_hint
 from slaverify.contract.shape import field_at, known_keys, nearest
 from slaverify.errors import NOTHING, Text
 
+MAX_FINDINGS = 500
+"""Most faults of fields that are reported at once."""
+
 _SECRET_KEYS = ("secret", "token", "password", "key")
 _TYPES = {
     "string_type": Text("un texto", "a text"),
@@ -45,8 +48,11 @@ _TIMES = {
 
 
 def field_findings(error: ValidationError, tree: JsonValue, prefix: Path = ()) -> list[Finding]:
-    """Return a finding for each fault that the models found in `tree`; `prefix` is where the tree hangs."""
-    return [_finding(details, tree, prefix) for details in error.errors(include_url=False)]
+    """Return a finding for each fault that the models found in `tree`; `prefix` is where the tree hangs.
+
+    The first `MAX_FINDINGS` alone: nobody reads more, and looking for the nearest key takes time.
+    """
+    return [_finding(details, tree, prefix) for details in error.errors(include_url=False)[:MAX_FINDINGS]]
 
 
 def _finding(details: ErrorDetails, tree: JsonValue, prefix: Path) -> Finding:
@@ -60,7 +66,7 @@ def _finding(details: ErrorDetails, tree: JsonValue, prefix: Path) -> Finding:
     if details["loc"] and details["loc"][-1] == "[key]":
         what = Text(f"`{name}`: clave mal escrita", f"`{name}`: badly written key")
         return Finding("SLV-C016", path, what, pattern_hint(_context(details, "pattern")), at_key=True)
-    if kind in ("decimal_form", "decimal_unquoted", "share_range", "negative"):
+    if kind in ("decimal_form", "decimal_unquoted", "share_range", "negative", "timeout_range"):
         return _decimal(kind, path, found)
     if kind in _TYPES or kind in ("union_tag_invalid", "union_tag_not_found"):
         return _wrong_type(kind, path, found)
@@ -123,6 +129,9 @@ def _decimal(kind: str, path: Path, found: JsonValue) -> Finding:
     if kind == "negative":
         what = Text(f"`{name}`: {short(text)} es negativo", f"`{name}`: {short(text)} is negative")
         return Finding("SLV-C018", path, what, Text('"0" o más', '"0" or more'))
+    if kind == "timeout_range":
+        what = Text(f"`{name}` fuera de rango: {short(text)}", f"`{name}` out of range: {short(text)}")
+        return Finding("SLV-C018", path, what, Text('más de "0" y hasta "600"', 'above "0" and at most "600"'))
     what = Text(f"`{name}`: {short(text)!r} no es un decimal", f"`{name}`: {short(text)!r} is no decimal")
     return Finding("SLV-C014", path, what, decimal_hint(text))
 

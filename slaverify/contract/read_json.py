@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from slaverify.canonical import MAX_INTEGER, JsonValue, NumberText, StrictJsonError, loads_strict
 from slaverify.contract.findings import Path, short
-from slaverify.contract.source import MAX_DEPTH, Mark, Source, Unreadable, too_deep
+from slaverify.contract.source import MAX_DEPTH, MAX_NODES, Mark, Source, Unreadable, too_deep, too_large
 from slaverify.errors import Text
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
@@ -37,6 +37,8 @@ def read_json(text: str, name: str) -> Source:
             _error_mark(text, error),
         ) from error
     _Places(source, text).scan()
+    if len(source.values) > MAX_NODES:
+        raise too_large((1, 1))
     source.tree = _plain(value, (), source)
     return source
 

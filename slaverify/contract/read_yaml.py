@@ -31,7 +31,7 @@ from ruamel.yaml.events import (
 
 from slaverify.canonical import MAX_INTEGER, JsonValue
 from slaverify.contract.findings import Path, short
-from slaverify.contract.source import MAX_DEPTH, Mark, Source, Unreadable, too_deep
+from slaverify.contract.source import MAX_DEPTH, MAX_LINE, MAX_NODES, Mark, Source, Unreadable, too_deep, too_large
 from slaverify.errors import Text
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
@@ -49,6 +49,9 @@ def read_yaml(text: str, name: str) -> Source:
 
     Raises: Unreadable for a syntax error, a second document, a directive, too many levels or an empty document.
     """
+    for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > MAX_LINE:
+            raise too_large((number, 1))
     source = Source(name)
     builder = _Builder(source, _events(text))
     builder.document()
@@ -73,6 +76,7 @@ class _Builder:
     def __init__(self, source: Source, events: Iterator[Event]) -> None:
         self._source = source
         self._events = events
+        self._nodes = 0
 
     def document(self) -> None:
         start = next(self._events)
@@ -99,6 +103,9 @@ class _Builder:
 
     def _node(self, event: Event, path: Path, depth: int) -> JsonValue:
         self._source.values[path] = _mark(event)
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise too_large(_mark(event))
         if isinstance(event, AliasEvent):
             self._refuse_alias(path)
             return None

@@ -13,6 +13,10 @@ MAX_BYTES = 1024 * 1024
 """Largest contract file, bytes."""
 MAX_DEPTH = 20
 """Deepest nesting of maps and lists, the root included."""
+MAX_NODES = 20_000
+"""Most values in a file: no contract comes near."""
+MAX_LINE = 65_536
+"""Longest line of a YAML file, characters: the parser takes quadratic time on one token."""
 
 Mark = tuple[int, int]
 """Line and column, from 1."""
@@ -116,6 +120,19 @@ def too_deep(mark: Mark) -> Unreadable:
         "SLV-C007",
         Text(f"más de {MAX_DEPTH} niveles de anidación", f"nested more than {MAX_DEPTH} levels deep"),
         Text("ningún contrato lo necesita", "no contract needs that"),
+        mark,
+    )
+
+
+def too_large(mark: Mark) -> Unreadable:
+    """Return the refusal of a file with too many values, or with a line that is too long."""
+    return Unreadable(
+        "SLV-C008",
+        Text(
+            f"más de {MAX_NODES} valores, o una línea de más de {MAX_LINE} caracteres",
+            f"more than {MAX_NODES} values, or a line of more than {MAX_LINE} characters",
+        ),
+        Text("los anexos van aparte, por su digest", "annexes go apart, by their digest"),
         mark,
     )
 

@@ -90,7 +90,15 @@ def _independence(blocks: Blocks, judge: Judge) -> Iterator[Finding]:
 
 
 def _asked(judge: Judge) -> Iterator[Finding]:
-    if (judge.rubric is None) == (not judge.criteria):
+    if judge.rubric is not None and judge.criteria:
+        yield Finding(
+            "SLV-C044",
+            ("judge", "rubric"),
+            Text("hay `rubric` y también `criteria`", "there are `rubric` and `criteria`"),
+            Text("deje uno de los dos", "keep one of them"),
+            at_key=True,
+        )
+    if judge.rubric is None and not judge.criteria:
         yield Finding(
             "SLV-C010",
             ("judge",),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from slaverify.canonical import decimal_text
+from slaverify.canonical import JsonObject, decimal_text
 from slaverify.contract.blocks import Blocks
 from slaverify.contract.checks.bank import unknown_stratum
 from slaverify.contract.filters import FIELDS
@@ -65,16 +65,8 @@ def _library(path: Path, metric: Metric) -> Iterator[Finding]:
         return
     ready = LIBRARY.get(metric.library)
     if ready is None:
-        near = nearest(metric.library, tuple(LIBRARY))
-        yield Finding(
-            "SLV-C043",
-            (*path, "library"),
-            Text(f"la biblioteca no tiene `{metric.library}`", f"the library has no `{metric.library}`"),
-            Text(f"¿quiso decir `{near}`?", f"did you mean `{near}`?")
-            if near
-            else Text(f"tiene: {', '.join(LIBRARY)}", f"it has: {', '.join(LIBRARY)}"),
-        )
-    elif metric.severity == "binding" and not ready.binding:
+        return  # found in the tree, before it could fill anything
+    if metric.severity == "binding" and not ready.binding:
         yield Finding(
             "SLV-C032",
             (*path, "library"),
@@ -93,6 +85,24 @@ def _library(path: Path, metric: Metric) -> Iterator[Finding]:
                 f"`{metric.library}` is {ready.kind} {ready.direction}",
             ),
             Text("borre la clave o no use `library`", "delete the key or do not use `library`"),
+        )
+
+
+def unknown_libraries(tree: JsonObject) -> Iterator[Finding]:
+    """Yield each metric that names a ready metric which the library does not have."""
+    metrics = tree.get("metrics")
+    for index, metric in enumerate(metrics if isinstance(metrics, list) else ()):
+        name = metric.get("library") if isinstance(metric, dict) else None
+        if not isinstance(name, str) or name in LIBRARY:
+            continue
+        near = nearest(name, tuple(LIBRARY))
+        yield Finding(
+            "SLV-C043",
+            ("metrics", index, "library"),
+            Text(f"la biblioteca no tiene `{short(name)}`", f"the library has no `{short(name)}`"),
+            Text(f"¿quiso decir `{near}`?", f"did you mean `{near}`?")
+            if near
+            else Text(f"tiene: {', '.join(LIBRARY)}", f"it has: {', '.join(LIBRARY)}"),
         )
 
 

@@ -20,6 +20,7 @@ from slaverify.contract.model.scalars import (
     NameVersion,
     Seconds,
     SecretRef,
+    Timeout,
     Url,
 )
 
@@ -155,9 +156,7 @@ class Backoff(Block):
 class Call(Block):
     """Limits of one exchange."""
 
-    total_timeout_s: Seconds = Field(
-        default=Decimal("60"), gt=0, le=600, description="Total deadline of an attempt, seconds"
-    )
+    total_timeout_s: Timeout = Field(default=Decimal("60"), description="Total deadline of an attempt, seconds")
     max_response_bytes: int = Field(default=262_144, ge=1, le=4_194_304, description="Cap of a response, bytes")
     attempts: int = Field(default=3, ge=1, le=5, description="Attempts, the first included")
     backoff: Backoff = Field(default=Backoff(), description="Waits between attempts")

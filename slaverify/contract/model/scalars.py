@@ -30,6 +30,7 @@ from slaverify.canonical import JsonValue, decimal_text
 DECIMAL_PATTERN = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
 _DECIMAL = re.compile(DECIMAL_PATTERN)
 _MAX_DIGITS = 40
+_MAX_TIMEOUT = 600
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|[+-][0-9]{2}:[0-9]{2})")
 _NAIVE_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(\.[0-9]+)?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -71,6 +72,14 @@ def parse_magnitude(value: object) -> Decimal:
     if magnitude < 0:
         raise PydanticCustomError("negative", "not negative")
     return magnitude
+
+
+def parse_timeout(value: object) -> Decimal:
+    """Return a deadline in (0, 600] s. Raises: PydanticCustomError as `parse_decimal`, or of kind `timeout_range`."""
+    seconds = parse_decimal(value)
+    if not 0 < seconds <= _MAX_TIMEOUT:
+        raise PydanticCustomError("timeout_range", "more than 0 and at most 600 seconds")
+    return seconds
 
 
 def instant(text: str) -> datetime:
@@ -131,6 +140,8 @@ Share = Annotated[Decimal, PlainValidator(parse_share), _WRITTEN, _decimal_schem
 """A share between 0 and 1."""
 Seconds = Annotated[Decimal, PlainValidator(parse_magnitude), _WRITTEN, _decimal_schema("seconds, in quotes")]
 """A duration in seconds."""
+Timeout = Annotated[Decimal, PlainValidator(parse_timeout), _WRITTEN, _decimal_schema("seconds to 600, in quotes")]
+"""A deadline in seconds, at most 600."""
 Magnitude = Annotated[Decimal, PlainValidator(parse_magnitude), _WRITTEN, _decimal_schema("not negative, in quotes")]
 """A decimal of at least 0: an amount, a rate per second, a tolerance."""
 
