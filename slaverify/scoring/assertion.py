@@ -1,0 +1,116 @@
+"""Whether a value is asserted where it stands: negation and its reach, corrections, what bounds or hedges it.
+
+Negation reaches to the end of its clause. `no podrá exceder de 15 días` asserts the bound; `no obstante` and a
+reply `No, …` negate nothing. After a comma the reach is in doubt, and doubt is kept as such.
+
+Source: docs/spec/scoring.md section 7.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+
+from slaverify.scoring.passage import Passage
+from slaverify.scoring.result import Span
+
+
+class Assertion(Enum):
+    """How a value stands in its clause."""
+
+    ASSERTED = auto()
+    NEGATED = auto()
+    DOUBTFUL = auto()
+
+
+_NEGATOR = re.compile(
+    r"\b(?:no|ni|tampoco|nunca|jamas|not|never|nor|neither|cannot|sin)\b|n't\b"
+    r"|\b(?:es|resulta|seria)\s(?:falso|incorrecto|erroneo|inexacto)\s(?:que|decir|afirmar)\b"
+    r"|\b(?:niego|descarto|rechazo|descartad[oa]s?|excluid[oa]s?)\b"
+    r"|\b(?:it\sis|it's)\s(?:false|wrong|incorrect|untrue)\s(?:that|to)\b"
+    r"|\b(?:en\s(?:vez|lugar)\sde|instead\sof|rather\sthan|a\sdiferencia\sde|unlike)\b"
+)
+_NO_NEGATION = re.compile(
+    r"no(?:,|\.\s?[0-9]|\sobstante|\ssol[oa](?:mente)?\b|\ssin\b|\ssolo\b)|not\sonly\b|sin\s(?:perjuicio|embargo|duda|que)\b"
+    r"|ni\ssiquiera\s(?=$)"
+)
+_BOUND = re.compile(
+    r"\b(?:exce\w{1,12}|super(?:a|ar|an|e|en|ara|aran|ior|iores|ando)|sobrepas\w{1,8}|rebas\w{1,8}|mayor(?:es)?|menor(?:es)?"
+    r"|inferior(?:es)?|mas\s(?:de|que|alla)|menos\s(?:de|que)|antes\sde|despues\sde|baj(?:a|ar|e)\sde|pas(?:a|ar|e)\sde"
+    r"|transcurr\w{1,8}|hasta\sque|more\sthan|less\sthan|fewer\sthan|later\sthan|greater\sthan|longer\sthan|until|otr[oa]s?\sque"
+    r"|other\sthan|sino|salvo|excepto|except|but)\b"
+)
+_NEAR_ONLY = re.compile(r"(?:en\s|instead|rather|a\sdif|unlike|sin\b)")
+_VERB = re.compile(r"[0-9]|\b(?:es|son|sera|seran|hay|is|are|rige|corresponde)\b")
+_SCOPE_END = re.compile(
+    r"\b(?:si|cuando|porque|ya\sque|dado\sque|pues|because|when|if|since)\b"
+    r"|\b(?:y|e|and)\s(?:(?:el|la|los|las)\b(?!\sde\b)|se|su|sus|es|son|sera|the|it|its|is|debe|deben|asciende|corresponde\w{0,2})\b"
+)
+_NEW_SUBJECT = re.compile(
+    r",\s(?:el|la|los|las|su|mi|the|its?|my)(?:\s[a-z]{1,20}){0,4}?\s?(?:\b(?:es|son|sera|seran|seria|is|are|would\sbe)\b|'s\b)"
+)
+_DENIED_AFTER = re.compile(
+    r"(?:\s[a-z]{1,20}){0,3}?,?\s(?:no(?=\s?(?:[.,;!]|$))|no\s(?:es|son|seria|serian|corresponden?|aplican?|proceden?|rigen?|vale|existen?|esta"
+    r"|estan|figuran?)\b|(?:es|son|seria|resulta)\s(?:incorrect|fals|erron|equivocad|improceden)"
+    r"|(?:is|are)\s(?:not\b|wrong|incorrect|false)|isn't|aren't|(?:does\snot|doesn't)\s(?:apply|exist))"
+)
+_CORRECTION = re.compile(
+    r"\b(?:corrijo|me\scorrijo|correccion|mejor\sdicho|mas\sbien\sdicho|rectifico|rectificacion|perdon,|digo,|quise\sdecir"
+    r"|quiero\sdecir|me\sequivoque|correction|i\smean|or\srather|scratch\sthat|i\sstand\scorrected|let\sme\scorrect)\b"
+)
+QUALIFIER = re.compile(
+    r"\b(?:(?:mas|menos)\s(?:de|que)|(?:mayor|menor|superior|inferior)(?:es)?\s(?:a|de|que)|casi|doble\sde|triple\sde|mitad\sde"
+    r"|tercio\sde|(?:more|less|fewer|greater|longer|shorter)\sthan|over|under|above|below|almost|nearly|twice|half\sof)"
+    r"\s(?:el\s|la\s|los\s|las\s|the\s|a\s)?$"
+)
+HEDGE = re.compile(
+    r"\b(?:aproximadamente|aprox\.?|unos|unas|cerca\sde|alrededor\sde|en\storno\sa|mas\so\smenos|about|around|approximately"
+    r"|roughly|circa|some)\s(?:los\s|las\s)?$"
+)
+
+
+def assertion(passage: Passage, span: Span) -> Assertion:
+    """Return how the value at `span` stands in its clause."""
+    clause = passage.clause_at(span.start)
+    folded = passage.folded
+    if _DENIED_AFTER.match(folded, span.end, max(clause.end, span.end)):
+        return Assertion.NEGATED
+    last: re.Match[str] | None = None
+    for match in _NEGATOR.finditer(folded, clause.start, span.start):
+        if _NO_NEGATION.match(folded, match.start()) is None:
+            last = match
+    if last is None:
+        return Assertion.ASSERTED
+    between = folded[last.end() : span.start]
+    if _BOUND.search(between):
+        return Assertion.ASSERTED
+    if _NEAR_ONLY.match(last.group()):
+        # "en vez de 20 son 15": it reaches what comes right after, no further
+        return Assertion.NEGATED if between.count(" ") <= 3 and not _VERB.search(between) else Assertion.DOUBTFUL
+    if _NEW_SUBJECT.search(between):
+        return Assertion.ASSERTED
+    end = _SCOPE_END.search(between)
+    if end is not None:
+        return Assertion.ASSERTED if end.group().startswith(("y ", "e ", "and ")) else Assertion.DOUBTFUL
+    if "," in between and not _parenthetical(between):
+        return Assertion.DOUBTFUL
+    return Assertion.NEGATED
+
+
+def bounded(passage: Passage, span: Span) -> bool:
+    """Tell whether a negation before the value makes it a bound (`no más de 15`)."""
+    clause = passage.clause_at(span.start)
+    before = passage.folded[clause.start : span.start]
+    found = list(_NEGATOR.finditer(before))
+    return bool(found) and _BOUND.search(before, found[-1].end()) is not None
+
+
+def last_correction(passage: Passage) -> int | None:
+    """Return where the last explicit correction ends, null if there is none."""
+    ends = [match.end() for match in _CORRECTION.finditer(passage.folded)]
+    return ends[-1] if ends else None
+
+
+def _parenthetical(between: str) -> bool:
+    # "no se aplica, según el artículo 3, el plazo de": two commas enclose an aside
+    return between.count(",") == 2

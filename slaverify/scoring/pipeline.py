@@ -1,0 +1,304 @@
+"""One answer to one score record. Pure: no clock, network, file, randomness or model.
+
+The steps and their order are normative (docs/spec/scoring.md section 6):
+
+1 outcome from `run`; anything but `answered` and `refused` ends here. 2 Text hygiene. 3 Extraction of the answer.
+4 Limits of the answer, then its class. 5 Candidates and comparison. 6 Contradictions and several answers (inside
+the rules). 7 Citations: no profile of this version asks for them. 8 Verdict table. 9 What is undetermined goes to
+the judge where the contract has that stage; else it is `open`, with bounds. No text of the vendor moves an item
+that steps 1 to 8 decided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slaverify.contract.words import Outcome
+from slaverify.evalset import Answer, Item, Reference
+from slaverify.scoring.abstention import Classified, classify, is_null_token
+from slaverify.scoring.extraction import Extracted, extract
+from slaverify.scoring.hygiene import Clean, clean
+from slaverify.scoring.language import in_other_language
+from slaverify.scoring.passage import Passage
+from slaverify.scoring.profiles import profile
+from slaverify.scoring.reasons import Reason
+from slaverify.scoring.record import (
+    AnswerClass,
+    CitationCounts,
+    Correctness,
+    Event,
+    Grounding,
+    ScoreRecord,
+)
+from slaverify.scoring.registry import Rule
+from slaverify.scoring.resolution import Finding
+from slaverify.scoring.result import RuleTrace, Scored, Span, Status, decided
+from slaverify.scoring.rules.table import RULES
+from slaverify.scoring.rules.task import Task
+from slaverify.scoring.settings import Settings
+from slaverify.scoring.verdicts import bounds_of, verdict_of
+
+UNKNOWN_OUTCOMES = frozenset({Outcome.UNRESOLVED, Outcome.AUDITOR_FAILURE, Outcome.NOT_SENT})
+"""Outcomes that are nobody's or the auditor's: the verdict could have been any, so the record has bounds."""
+
+_MANIPULATION = frozenset({"hidden_text", "mixed_script_identifier", "bidi", "injection_suspected", "markup"})
+_FORMAT = {
+    "overlong": "overlong_answer",
+    "wrong_language": "wrong_language",
+    "ambiguous_number": "ambiguous_number",
+    "blank_answer": "blank_answer",
+}
+LIMITS_RULE = "answer-limits@1"
+TEXT_RULE = "text-hygiene@1"
+REFUSAL_RULE = "api-refusal@1"
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What the steps found, before it becomes a record."""
+
+    outcome: Outcome
+    answer_class: AnswerClass | None
+    correctness: Correctness
+    trace: RuleTrace | None
+    flags: tuple[str, ...] = ()
+    confirmed: frozenset[str] = frozenset()
+    text: str | None = None
+
+
+def score(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Settings) -> Scored:
+    """Score `answer` to `item` under `settings` (see `settings_for`); `answer` null: there was none.
+
+    Never raises for any text. Raises: SetError if the settings name what this version does not have.
+    """
+    own = settings.for_item(item)
+    result = _run(item, answer, run_outcome, own)
+    return Scored(_record(item, answer, run_outcome, result, own), _traces(result), result.text)
+
+
+def _run(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Settings) -> _Result:
+    # 1 outcome
+    if run_outcome is Outcome.REFUSED:
+        return _abstained(item, run_outcome, REFUSAL_RULE, Reason.API_REFUSAL, ("api_refusal",))
+    if run_outcome is not Outcome.ANSWERED or answer is None:
+        return _Result(run_outcome, None, Correctness.NO_ANSWER, None)
+    # 2 hygiene
+    text = clean(answer.text)
+    if text.blank and not is_null_token(text.text, settings):
+        return _moved(Outcome.EMPTY, Reason.NO_VISIBLE_TEXT, text, ("blank_answer",))
+    # 3 extraction
+    found = extract(text.text, settings)
+    if found.truncated:
+        return _moved(Outcome.TRUNCATED, Reason.REASONING_NOT_CLOSED, text, ())
+    if not _visible(text.text, found.answer) and not is_null_token(text.text, settings):
+        return _moved(Outcome.EMPTY, Reason.NO_VISIBLE_TEXT, text, ("blank_answer",))
+    # 4 limits
+    limit = _limit(text, found, settings)
+    if limit is not None:
+        trace = RuleTrace(
+            rule=LIMITS_RULE, status=Status.DECIDED, correctness=Correctness.INCORRECT, reason=limit, flags=text.flags
+        )
+        flags = (*text.flags, limit.value)
+        return _Result(
+            Outcome.ANSWERED,
+            AnswerClass.NON_ANSWER,
+            Correctness.NO_ANSWER,
+            trace,
+            flags,
+            text.confirmed,
+            text.text,
+        )
+    result = _decide(item, text, found, settings)
+    return replace(result, flags=(*text.flags, *result.flags), confirmed=text.confirmed, text=text.text)
+
+
+def _visible(text: str, span: Span) -> bool:
+    return any(character.isalnum() for character in text[span.start : span.end])
+
+
+def _limit(text: Clean, found: Extracted, settings: Settings) -> Reason | None:
+    if len(text.text) > settings.max_chars:
+        return Reason.OVERLONG
+    whole = text.text[found.whole.start : found.whole.end]
+    return Reason.WRONG_LANGUAGE if in_other_language(whole, settings.language) else None
+
+
+def _moved(outcome: Outcome, reason: Reason, text: Clean, flags: tuple[str, ...]) -> _Result:
+    trace = RuleTrace(rule=TEXT_RULE, status=Status.DECIDED, correctness=Correctness.INCORRECT, reason=reason)
+    return _Result(outcome, None, Correctness.NO_ANSWER, trace, (*text.flags, *flags), text.confirmed, text.text)
+
+
+def _abstained(
+    item: Item, outcome: Outcome, rule: str, reason: Reason, flags: tuple[str, ...], spans: tuple[Span, ...] = ()
+) -> _Result:
+    correctness = Correctness.CORRECT if item.hostile else Correctness.INCORRECT
+    trace = RuleTrace(
+        rule=rule, status=Status.DECIDED, correctness=correctness, reason=reason, spans=spans, flags=flags
+    )
+    return _Result(outcome, AnswerClass.ABSTENTION, correctness, trace, flags)
+
+
+def _decide(item: Item, text: Clean, found: Extracted, settings: Settings) -> _Result:
+    # 4 class, 5 candidates and comparison, 6 contradictions
+    rule = _rule_for(item.reference.kind, settings)
+    task = Task(
+        Passage(text.text[found.answer.start : found.answer.end]),
+        item.query_text(),
+        settings,
+        text.bare,
+        found.answer.start,
+    )
+    values = rule.candidates(task, item.reference) if rule is not None else []
+    kind = item.reference.kind if rule is not None or item.reference.kind == "none" else "text"
+    classified = classify(task.passage, kind, values, settings)
+    if found.marked and classified.answer_class is AnswerClass.ABSTENTION:
+        classified = _whole_text(item, text, found, settings, rule, classified)
+    hedged = ("hedged",) if classified.hedged else ()
+    if classified.answer_class is AnswerClass.ABSTENTION:
+        spans = tuple(Span(span.start + found.answer.start, span.end + found.answer.start) for span in classified.spans)
+        return _abstained(item, Outcome.ANSWERED, settings.abstention[0], classified.reason, (), spans)
+    if classified.answer_class is AnswerClass.UNDETERMINED:
+        trace = _trace(settings.abstention[0], Correctness.UNDETERMINED, Reason.CLASS_UNDETERMINED)
+        return _Result(Outcome.ANSWERED, AnswerClass.UNDETERMINED, Correctness.UNDETERMINED, trace)
+    if classified.answer_class is AnswerClass.NON_ANSWER:
+        name = rule.name if rule is not None else "none@1"
+        trace = _trace(name, Correctness.INCORRECT, Reason.NO_VALUE)
+        return _Result(Outcome.ANSWERED, AnswerClass.NON_ANSWER, Correctness.NO_ANSWER, trace)
+    result = _compare(item, task, rule, hedged)
+    return replace(result, flags=(*result.flags, *hedged))
+
+
+def _whole_text(
+    item: Item, text: Clean, found: Extracted, settings: Settings, rule: Rule | None, classified: Classified
+) -> Classified:
+    # an abstention after the marker does not void what is asserted before it
+    whole = Task(Passage(text.text[found.whole.start : found.whole.end]), item.query_text(), settings)
+    values = rule.candidates(whole, item.reference) if rule is not None else []
+    again = classify(whole.passage, item.reference.kind, values, settings)
+    if again.answer_class is AnswerClass.ANSWER:
+        return Classified(AnswerClass.UNDETERMINED, Reason.CLASS_UNDETERMINED)
+    return classified
+
+
+def _rule_for(kind: str, settings: Settings) -> Rule | None:
+    if kind == "none":
+        return None
+    named = [RULES.get(name) for name in settings.rules]
+    for rule in named:
+        if kind in rule.kinds:
+            return rule
+    name = profile(settings.profile).rules.get(kind)
+    return RULES.get(name) if name is not None and name in RULES.names() else None
+
+
+def _compare(item: Item, task: Task, rule: Rule | None, flags: tuple[str, ...]) -> _Result:
+    kind = item.reference.kind
+    if kind == "none":
+        reason = Reason.ANSWERED_OUT_OF_CORPUS if item.stratum == "out_of_corpus" else Reason.INVENTED_VALUE
+        trace = replace(_trace("none@1", Correctness.INCORRECT, reason), flags=flags)
+        return _Result(Outcome.ANSWERED, AnswerClass.ANSWER, Correctness.INCORRECT, trace)
+    if rule is None:
+        trace = RuleTrace(
+            rule=f"{kind}@0",
+            status=Status.NOT_APPLICABLE,
+            correctness=Correctness.UNDETERMINED,
+            reason=Reason.NO_RULE,
+        )
+        return _Result(Outcome.ANSWERED, AnswerClass.ANSWER, Correctness.UNDETERMINED, trace)
+    best: tuple[Reference, Finding] | None = None
+    for reference in (item.reference, *item.reference.accepted):
+        own = rule if reference.kind in rule.kinds else _rule_for(reference.kind, task.settings)
+        finding = own.judge(task, reference) if own is not None else None
+        if finding is not None and (best is None or _RANK[finding.correctness] > _RANK[best[1].correctness]):
+            best = (reference, finding)
+    if best is None:
+        trace = replace(_trace(rule.name, Correctness.INCORRECT, Reason.NO_VALUE), flags=flags)
+        return _Result(Outcome.ANSWERED, AnswerClass.ANSWER, Correctness.NO_ANSWER, trace)
+    return _found(task, rule, *best, flags)
+
+
+_RANK = {
+    Correctness.CORRECT: 4,
+    Correctness.UNDETERMINED: 3,
+    Correctness.PARTIAL: 2,
+    Correctness.INCORRECT: 1,
+    Correctness.NO_ANSWER: 0,
+}
+
+
+def _found(task: Task, rule: Rule, reference: Reference, finding: Finding, flags: tuple[str, ...]) -> _Result:
+    own = (*finding.flags, *(("ambiguous_number",) if finding.reason is Reason.AMBIGUOUS_SEPARATOR else ()))
+    chosen = finding.chosen
+    spans: tuple[Span, ...] = ()
+    if chosen is not None:
+        spans = (Span(chosen.span.start + task.offset, chosen.span.end + task.offset),)
+    trace = RuleTrace(
+        rule=rule.name,
+        status=decided(finding.correctness),
+        correctness=finding.correctness,
+        reason=finding.reason,
+        extracted=task.passage.text if chosen is None else task.passage.text[chosen.span.start : chosen.span.end],
+        canonical_answer=None if chosen is None or chosen.value is None else str(chosen.value),
+        canonical_reference=_canonical(reference),
+        spans=spans,
+        settings_used=task.settings.policies.used(*rule.policies),
+        flags=(*flags, *own),
+    )
+    return _Result(Outcome.ANSWERED, AnswerClass.ANSWER, finding.correctness, trace, own)
+
+
+def _canonical(reference: Reference) -> str | None:
+    value = getattr(reference, "value", None)
+    return value if isinstance(value, str) else None
+
+
+def _trace(rule: str, correctness: Correctness, reason: Reason) -> RuleTrace:
+    return RuleTrace(rule=rule, status=decided(correctness), correctness=correctness, reason=reason)
+
+
+def _traces(result: _Result) -> tuple[RuleTrace, ...]:
+    return () if result.trace is None else (result.trace,)
+
+
+def _record(
+    item: Item, answer: Answer | None, run_outcome: Outcome, result: _Result, settings: Settings
+) -> ScoreRecord:
+    # 8 verdict table, 9 open or to the judge
+    flags = {*result.flags, *(answer.flags if answer is not None else ())}
+    correctness, answer_class = result.correctness, result.answer_class
+    verdict = None
+    if answer_class is not None:
+        verdict = verdict_of(settings.verdict_table, answer_class, correctness, Grounding.NOT_APPLICABLE)
+    if answer_class is not None and "cut_body" in flags:
+        verdict, correctness = None, Correctness.UNDETERMINED
+        flags.add("open")
+    elif answer_class is not None and verdict is None and not settings.judged:
+        flags.add("open")
+    unknown = verdict is None and (answer_class is not None or result.outcome in UNKNOWN_OUTCOMES)
+    necessary = "necessary" if item.hostile else "unnecessary"
+    return ScoreRecord(
+        item_id=item.id,
+        repetition=0,
+        side="current",
+        stratum=item.stratum,
+        cluster=None,
+        run_outcome=run_outcome,
+        outcome=result.outcome,
+        answer_class=answer_class,
+        abstention=necessary if answer_class is AnswerClass.ABSTENTION else None,
+        correctness=correctness,
+        grounding=Grounding.NOT_APPLICABLE,
+        verdict=verdict,
+        rules=tuple(trace.summary() for trace in _traces(result)),
+        citations=CitationCounts(claimed=len(answer.citations) if answer is not None else 0),
+        bounds=bounds_of(item.reference.kind == "none") if unknown else None,
+        flags=tuple(sorted(flags)),
+        events=_events(flags, result.confirmed),
+        decided_by="rule" if verdict is not None else None,
+    )
+
+
+def _events(flags: set[str], confirmed: frozenset[str]) -> tuple[Event, ...]:
+    found = [Event(flag, "manipulation", flag in confirmed) for flag in flags & _MANIPULATION]
+    found += [Event(_FORMAT[flag], "format", True) for flag in flags & _FORMAT.keys()]
+    return tuple(sorted(found, key=lambda event: event.code))

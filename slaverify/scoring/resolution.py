@@ -1,0 +1,150 @@
+"""Several candidates, one slot: which of them is the answer, if any.
+
+1 what a correction or an equals sign superseded and what is negated is no assertion. 2 Without an asserted value
+that equals the reference the answer is wrong. 3 With one, every other asserted value has to be explained: one that
+the question states itself, of another kind, is no rival. A list, a disjunction or a range around the right value
+is `multiple_answers`; a rival of the same kind is a `contradiction`; three values or more are a dump. What is
+left is undetermined, never correct.
+
+Source: docs/spec/scoring.md section 7.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from itertools import pairwise
+
+from slaverify.scoring.asked import Asked
+from slaverify.scoring.assertion import Assertion
+from slaverify.scoring.passage import Passage
+from slaverify.scoring.quantities import Quantity
+from slaverify.scoring.reasons import Reason
+from slaverify.scoring.record import Correctness
+from slaverify.scoring.units import exact_ratio
+
+DUMP = 3
+"""Distinct values from which an answer is a list, whatever parts them."""
+
+
+class Fit(Enum):
+    """How one candidate compares with the reference."""
+
+    EQUAL = auto()
+    OTHER = auto()
+    OPEN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A candidate with its comparison and the reason of it."""
+
+    quantity: Quantity
+    fit: Fit
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the candidates come to; `chosen` is the one that decided."""
+
+    correctness: Correctness
+    reason: Reason
+    chosen: Quantity | None
+    flags: tuple[str, ...] = ()
+
+
+_JOINED = re.compile(
+    r"[)%‰]?(?:\s[a-z]{1,20}){0,3}?[)%‰]?\s?(?:,|;|/|-|–|—|−|\n|•|\.\.+|\b(?:y/o|and/or|y|e|o|u|or|and|a|al|hasta|to|through)\b)\s?"
+    r"(?:(?:de|los|las|el|la|unos|unas|bien|acaso|quizas?|tal\svez|incluso|entre|hasta|maybe|perhaps|even|o|or|y)\s){0,3}"
+    r"(?:[-•*(]\s?)?(?:us\$|[$€])?\s?"
+)
+_LIKENESS = (Reason.SIGN, Reason.SCALE, Reason.OTHER_DAY_KIND, Reason.OTHER_UNIT, Reason.AMBIGUOUS_SEPARATOR)
+
+
+def resolve(
+    passage: Passage, found: Sequence[Quantity], compare: Callable[[Quantity], tuple[Fit, Reason]], question: Asked
+) -> Finding:
+    """Return what `found`, which is not empty, comes to."""
+    asserted = [Compared(quantity, *compare(quantity)) for quantity in found if quantity.asserted]
+    if not asserted:
+        return Finding(Correctness.INCORRECT, Reason.NEGATED, found[0])
+    equal = [one for one in asserted if one.fit is Fit.EQUAL]
+    if not equal:
+        return _without_equal(asserted)
+    rivals = [one for one in asserted if one.fit is not Fit.EQUAL and not _restated(one.quantity, equal, question)]
+    best = next((one for one in equal if _plain(one.quantity)), equal[0])
+    if rivals:
+        return Finding(*_against(passage, equal, rivals, asserted), best.quantity)
+    if not _plain(best.quantity):
+        return Finding(Correctness.UNDETERMINED, Reason.QUALIFIED, best.quantity)
+    flags = ("hedged",) if best.quantity.hedged else ()
+    return Finding(Correctness.CORRECT, best.reason, best.quantity, flags)
+
+
+def _plain(quantity: Quantity) -> bool:
+    return quantity.assertion is Assertion.ASSERTED and not quantity.qualified
+
+
+def _without_equal(asserted: Sequence[Compared]) -> Finding:
+    opens = [one for one in asserted if one.fit is Fit.OPEN]
+    if opens:
+        return Finding(Correctness.UNDETERMINED, opens[0].reason, opens[0].quantity)
+    chosen = next((one for reason in _LIKENESS for one in asserted if one.reason is reason), asserted[0])
+    return Finding(Correctness.INCORRECT, chosen.reason, chosen.quantity)
+
+
+def _restated(quantity: Quantity, equal: Sequence[Compared], question: Asked) -> bool:
+    if any(same_amount(quantity, one.quantity) for one in equal):
+        return True  # 48 horas (2 días)
+    kinds_differ = all(not _bare(one.quantity) and not _same_kind(quantity, one.quantity) for one in equal)
+    return kinds_differ and question.states(quantity)
+
+
+def _against(
+    passage: Passage, equal: Sequence[Compared], rivals: Sequence[Compared], asserted: Sequence[Compared]
+) -> tuple[Correctness, Reason]:
+    if len({(one.quantity.value, one.quantity.percent) for one in (*equal, *rivals)}) >= DUMP:
+        return Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS
+    ordered = sorted(asserted, key=lambda one: one.quantity.span.start)
+    for left, right in pairwise(ordered):
+        if (left.fit is Fit.EQUAL) == (right.fit is Fit.EQUAL) or not _may_be_same(left.quantity, right.quantity):
+            continue
+        if passage.folded[left.quantity.span.end : right.quantity.span.start].strip() == "(":
+            return Correctness.INCORRECT, Reason.CONTRADICTION  # quince (20) días
+        if _JOINED.fullmatch(passage.folded, left.quantity.span.end, right.quantity.span.start):
+            return Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS
+    for one in rivals:
+        if one.fit is Fit.OTHER and any(_contradicts(one.quantity, other.quantity) for other in equal):
+            return Correctness.INCORRECT, Reason.CONTRADICTION
+    return Correctness.UNDETERMINED, Reason.UNRESOLVED_CANDIDATES
+
+
+def _same_kind(left: Quantity, right: Quantity) -> bool:
+    if left.unit is not None and right.unit is not None:
+        return left.unit.unit.dimension == right.unit.unit.dimension
+    return (left.percent, left.noun) == (right.percent, right.noun)
+
+
+def same_amount(left: Quantity, right: Quantity) -> bool:
+    """Tell whether two values are one in two units that convert exactly, such as 48 hours and 2 days."""
+    if left.unit is None or right.unit is None or left.value is None or right.value is None:
+        return False
+    if left.unit.day_kind is not None or right.unit.day_kind is not None:
+        return False
+    ratio = exact_ratio(left.unit.unit, right.unit.unit)
+    return ratio is not None and left.value * ratio == right.value
+
+
+def _bare(quantity: Quantity) -> bool:
+    return quantity.unit is None and quantity.noun is None and quantity.percent is None
+
+
+def _may_be_same(left: Quantity, right: Quantity) -> bool:
+    return _same_kind(left, right) or _bare(left) or _bare(right)
+
+
+def _contradicts(rival: Quantity, right: Quantity) -> bool:
+    return _plain(rival) and (_same_kind(rival, right) or (_bare(rival) and _bare(right)))

@@ -1,0 +1,195 @@
+"""`choice@1`: one option chosen, by its label in a position where a label stands, or by its full text.
+
+A letter inside a word, the article `a`, the pronoun `I` are no labels; there is no fall-back to any letter. Several
+options held out are no choice.
+
+Source: docs/spec/scoring.md sections 2 and 7.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from slaverify.evalset import ChoiceReference
+from slaverify.scoring.assertion import Assertion, assertion, last_correction
+from slaverify.scoring.folding import fold
+from slaverify.scoring.passage import Passage
+from slaverify.scoring.reasons import Reason
+from slaverify.scoring.record import Correctness
+from slaverify.scoring.resolution import Finding
+from slaverify.scoring.result import Span
+from slaverify.scoring.rules.task import Task
+
+NAME = "choice@1"
+
+_BEFORE = (
+    r"(?:\b(?:respuestas?|opcion|opciones|alternativas?|letra|inciso|literal|answers?|options?|choices?|letter)\b"
+    r"(?:\s(?:correctas?|final|elegida|seleccionada|correct|final))?\s?(?:es|son|seria|is|are|would be|:|=|-)?\s?"
+    r"(?:la\s|el\s|the\s)?(?:opcion\s|alternativa\s|letra\s|option\s|choice\s|letter\s)?"
+    r"|\b(?:elijo|escojo|selecciono|marco|opto\spor|elegiria|escogeria|choose|pick|select|go\swith|chose)\s"
+    r"(?:la\s|el\s|the\s)?(?:opcion\s|alternativa\s|letra\s|option\s|letter\s)?"
+    r"|\b(?:me\sinclino\spor|quizas?|tal\svez|probablemente|creo\sque|maybe|perhaps|probably|i\sthink)\s(?:es\s|it's\s)?(?:la\s)?"
+    r"|\b(?:podria|puede|deberia|could|might|may|should)\s(?:ser|be)\s(?:la\s)?(?:opcion\s|alternativa\s)?|:\s"
+    r"|\b(?:es|seria|is|it's|would be)\s(?:la\s|el\s|the\s)?|\b(?:la|sino|not|no|but)\s(?:la\s|es\sla\s|es\s)?)"
+)
+_MORE = (
+    r"(?:\s?(?:,|/|;|\by/o\b|\bo\b|\bu\b|\by\b|\bor\b|\band\b)\s?"
+    r"(?:la\s|quizas\s|tal vez\s|maybe\s|perhaps\s)?[\"'(\[]?)"
+)
+_ORDINARY = frozenset(["A", "E", "I", "O", "U", "Y"])
+"""Labels that are also words: `A` and `I` in English, `A`, `E`, `O`, `U`, `Y` in Spanish."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An option put forward or denied."""
+
+    label: str
+    span: Span
+    assertion: Assertion
+    by_text: bool
+
+
+def judge(task: Task, reference: ChoiceReference) -> Finding | None:
+    """Return what the answer comes to; null if it chooses no option."""
+    found = mentions(task.passage, reference.options)
+    if not found:
+        return None
+    cut = last_correction(task.passage)
+    if cut is not None and any(mention.span.start >= cut for mention in found):
+        found = [mention for mention in found if mention.span.start >= cut]
+    asserted = [mention for mention in found if mention.assertion is not Assertion.NEGATED]
+    chosen = {mention.label for mention in asserted}
+    if not chosen:
+        return Finding(Correctness.INCORRECT, Reason.NEGATED, None)
+    if len(chosen) > 1:
+        sure = {mention.label for mention in asserted if mention.assertion is Assertion.ASSERTED}
+        both = Reason.CONTRADICTION if len(sure) == 2 and _apart(task.passage, asserted) else Reason.MULTIPLE_ANSWERS
+        return Finding(Correctness.INCORRECT, both, None)
+    if reference.value not in chosen:
+        return Finding(Correctness.INCORRECT, Reason.OTHER_VALUE, None)
+    if all(mention.assertion is Assertion.DOUBTFUL for mention in asserted):
+        return Finding(Correctness.UNDETERMINED, Reason.QUALIFIED, None)
+    return Finding(Correctness.CORRECT, Reason.EQUAL, None)
+
+
+def mentions(passage: Passage, options: Mapping[str, str]) -> list[Mention]:
+    """Return every option that the answer puts forward or denies, in order."""
+    whole = _whole(passage.text, options)
+    if whole is not None:
+        return [Mention(whole, Span(0, len(passage.text)), Assertion.ASSERTED, by_text=False)]
+    texts = _texts(passage, options)
+    taken = [mention.span for mention in texts]
+    labels = [
+        mention
+        for mention in _labels(passage, tuple(sorted(options)))
+        if not any(mention.span.start < span.end and span.start < mention.span.end for span in taken)
+    ]
+    return sorted(texts + labels, key=lambda mention: mention.span)
+
+
+def _whole(text: str, options: Mapping[str, str]) -> str | None:
+    bare = text.strip(" \n\t.,;:!()[]{}\"'«»“”¡¿*-")
+    if bare in options:
+        return bare
+    folded = " ".join(fold(bare).split())
+    by_label = [label for label in options if fold(label) == folded]
+    by_text = [label for label, option in options.items() if _plain(option) == folded]
+    same = set(by_label) | set(by_text)
+    return same.pop() if len(same) == 1 else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(fold(text).strip(" \n\t.,;:!()[]{}\"'¡¿").split())
+
+
+@lru_cache(maxsize=512)
+def _label_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    one = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
+    unit = rf"[\"'(\[]?(?P<label>{one})(?![\w'’])[\"')\]]?"
+    start = re.compile(
+        rf"(?:^|\n)\s{{0,8}}(?:[-•*]\s)?{unit}"
+        rf"(?=\s?[).:\]\-–—,;]|\s?$|\s?\n|\s(?:o|u|y|or|and|y/o)\s[\"'(\[]?(?:{one})(?!\w))"
+    )
+    bracketed = re.compile(rf"[(\[](?P<label>{one})[)\]]|(?<!\w)(?P<label2>{one})\)")
+    after = re.compile(rf"{unit}")
+    return start, bracketed, after
+
+
+def _labels(passage: Passage, labels: tuple[str, ...]) -> list[Mention]:
+    text, folded = passage.text, passage.folded
+    start, bracketed, after = _label_patterns(labels)
+    spans: dict[Span, str] = {}
+    for match in start.finditer(text):
+        spans[Span(*match.span("label"))] = match.group("label")
+    for match in bracketed.finditer(text):
+        name = "label" if match.group("label") is not None else "label2"
+        spans[Span(*match.span(name))] = match.group(name)
+    for lead in _LEAD.finditer(folded):
+        match_after = after.match(text, lead.end())
+        if match_after is not None and _is_label(text, match_after, lead.group()):
+            spans[Span(*match_after.span("label"))] = match_after.group("label")
+    for span in list(spans):
+        _chain(text, folded, span, after, spans)
+    return [Mention(label, span, assertion(passage, span), by_text=False) for span, label in spans.items()]
+
+
+_LEAD = re.compile(_BEFORE)
+_CHAIN = re.compile(r"[\"')\]]?" + _MORE)
+
+
+def _is_label(text: str, match: re.Match[str], lead: str) -> bool:
+    # "is A car", "es A quien": a label that is also a word needs a sign after it, or a lead that names an option
+    label = match.group("label")
+    if label not in _ORDINARY:
+        return True
+    rest = text[match.end() :]
+    named = re.search(r"respuest|opcion|alternativ|letra|answer|option|choice|letter|elij|escoj|choose|pick", lead)
+    return (
+        not rest.strip()
+        or rest.lstrip()[0] in ".,;:)!?\n"
+        or rest.startswith("\n")
+        or (named is not None and not re.match(r"\s[a-záéíóúñ]{2,}\s[a-z]", rest))
+        or re.match(r"\s(?:o|u|y|or|and|because|porque|ya|pues|since|as)\b", rest) is not None
+    )
+
+
+def _chain(text: str, folded: str, span: Span, after: re.Pattern[str], spans: dict[Span, str]) -> None:
+    # A o B, A, B y C: what is joined to a label that stands as one is a label too
+    end = span.end
+    for _ in range(64):
+        join = _CHAIN.match(folded, end)
+        found = after.match(text, join.end()) if join is not None else None
+        if found is None:
+            return
+        spans[Span(*found.span("label"))] = found.group("label")
+        end = found.end("label")
+
+
+def _texts(passage: Passage, options: Mapping[str, str]) -> list[Mention]:
+    folded = passage.folded
+    out: list[Mention] = []
+    taken: list[Span] = []
+    for label, option in sorted(options.items(), key=lambda entry: -len(entry[1])):
+        plain = _plain(option)
+        if len(plain) <= 3:
+            # Sí, No: words that stand anywhere; they count at the start of the answer alone
+            match = re.match(rf"\W{{0,4}}({re.escape(plain)})(?=\s?[.,;:!]|\s?$)", folded)
+            found = [Span(*match.span(1))] if match is not None else []
+        else:
+            pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, plain.split())) + r"(?!\w)")
+            found = [Span(*match.span()) for match in pattern.finditer(folded)]
+        for span in found:
+            if any(span.start < other.end and other.start < span.end for other in taken):
+                continue
+            taken.append(span)
+            how = Assertion.ASSERTED if len(plain) <= 3 else assertion(passage, span)
+            out.append(Mention(label, span, how, by_text=True))
+    return out
+
+
+def _apart(passage: Passage, found: list[Mention]) -> bool:
+    return len({passage.sentence_at(mention.span.start) for mention in found}) > 1

@@ -1,0 +1,19 @@
+"""What a rule is given: the answer as a passage, the question, and what the contract fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slaverify.scoring.passage import Passage
+from slaverify.scoring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One answer to compare. `passage` is the extracted answer; its offset in the clean text is `offset`."""
+
+    passage: Passage
+    query: str
+    settings: Settings
+    bare: str = ""
+    offset: int = 0
