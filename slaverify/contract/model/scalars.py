@@ -92,27 +92,30 @@ def instant(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def _check_time(value: str) -> str:
-    try:
-        instant(value)
-    except ValueError as error:
-        kind = "time_offset" if _NAIVE_TIME.fullmatch(value) else "time_form"
-        raise PydanticCustomError(kind, "a time with offset is due") from error
+def _time(value: object) -> object:
+    # What is no text is left to the strict type of the field.
+    if isinstance(value, str):
+        try:
+            instant(value)
+        except ValueError as error:
+            kind = "time_offset" if _NAIVE_TIME.fullmatch(value) else "time_form"
+            raise PydanticCustomError(kind, "a time with offset is due") from error
     return value
 
 
-def _check_day(value: str) -> str:
-    try:
-        if not _DAY.fullmatch(value):
-            raise ValueError(value)
-        date.fromisoformat(value)
-    except ValueError as error:
-        raise PydanticCustomError("day_form", "a date is due") from error
+def _day(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            if not _DAY.fullmatch(value):
+                raise ValueError(value)
+            date.fromisoformat(value)
+        except ValueError as error:
+            raise PydanticCustomError("day_form", "a date is due") from error
     return value
 
 
-def _check_day_or_time(value: str) -> str:
-    return _check_day(value) if _DAY.fullmatch(value) else _check_time(value)
+def _day_or_time(value: object) -> object:
+    return _day(value) if isinstance(value, str) and _DAY.fullmatch(value) else _time(value)
 
 
 def _check_tree(value: object, depth: int = 20) -> object:
@@ -159,13 +162,11 @@ Hex64 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Locale = Annotated[str, StringConstraints(pattern=r"^(es|en)-[A-Z]{2}$")]
 LanguageTag = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
 ZoneName = Annotated[str, StringConstraints(pattern=r"^(UTC|[A-Za-z]+(/[A-Za-z0-9_+-]+)+)$")]
-Time = Annotated[str, BeforeValidator(lambda value: _check_time(value) if isinstance(value, str) else value)]
+Time = Annotated[str, BeforeValidator(_time), Field(json_schema_extra={"format": "date-time"})]
 """RFC 3339 with offset, kept as written; `instant` reads it."""
-Day = Annotated[str, BeforeValidator(lambda value: _check_day(value) if isinstance(value, str) else value)]
+Day = Annotated[str, BeforeValidator(_day), Field(json_schema_extra={"format": "date"})]
 """ISO 8601 date, kept as written."""
-DayOrTime = Annotated[
-    str, BeforeValidator(lambda value: _check_day_or_time(value) if isinstance(value, str) else value)
-]
+DayOrTime = Annotated[str, BeforeValidator(_day_or_time)]
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
 Period = Annotated[
     str, StringConstraints(pattern=r"^P([0-9]+Y)?([0-9]+M)?([0-9]+W)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+S)?)?$")
