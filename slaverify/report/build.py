@@ -1,0 +1,94 @@
+"""Build `report.json` from a bundle: the whole model of the document, and nothing that the bundle does not hold."""
+
+from __future__ import annotations
+
+from slaverify.canonical import JsonObject, JsonValue, jcs
+from slaverify.report.facts import BundleFiles, Facts, read_facts, text
+from slaverify.report.sections.annexes import annexes
+from slaverify.report.sections.custody import custody
+from slaverify.report.sections.deviations import deviations
+from slaverify.report.sections.item import item
+from slaverify.report.sections.limits import limits
+from slaverify.report.sections.method import method
+from slaverify.report.sections.results import results
+from slaverify.report.sections.sheet import sheet
+from slaverify.report.sections.statement import statement
+from slaverify.report.sections.summary import report_id, summary
+from slaverify.report.sections.verifiability import verifiability
+from slaverify.report.words import Node, code, section
+
+TYPE = "slaverify/report/1"
+RENDER_KEYS = (
+    "weasyprint",
+    "pydyf",
+    "fonttools",
+    "pango",
+    "harfbuzz",
+    "jinja2",
+    "babel",
+    "segno",
+    "fonts",
+    "templates_sha256",
+    "cldr",
+)
+
+
+def build(bundle: BundleFiles, language: str, renderer: JsonObject | None = None) -> bytes:
+    """Return the bytes of `report.json` (RFC 8785) in `es` or `en`.
+
+    `renderer` is what `slaverify.report.pdf.renderer()` says of this machine; without it the versions are null, and
+    nobody can later claim that a second render must give the same bytes.
+
+    Raises: ReportError SLV-R001 if the bundle lacks what a verdict stands on, SLV-R002 for another language.
+    """
+    facts = read_facts(bundle, language)
+    known: JsonObject = renderer or {}
+    render: dict[str, JsonValue] = {key: known.get(key) for key in RENDER_KEYS}
+    manifest = facts.manifest
+    return jcs(
+        {
+            "type": TYPE,
+            "report_id": report_id(facts),
+            "language": facts.tag,
+            "bundle_digest": facts.bundle_digest,
+            "contract_digest": text(manifest, "contract_digest"),
+            "bank_digest": text(manifest, "bank_digest"),
+            "method_digest": text(manifest, "method_digest"),
+            "run_id": text(manifest, "run_id"),
+            "closed_at": text(manifest, "closed_at"),
+            "decision": facts.decision,
+            "limitations": facts.limitations,
+            "amends": None,
+            "render": render,
+            "sections": _sections(facts, render),
+        }
+    )
+
+
+def _sections(facts: Facts, render: JsonObject) -> list[JsonValue]:
+    return [
+        _marks(facts),
+        summary(facts),
+        statement(facts),
+        results(facts),
+        sheet(facts),
+        item(facts),
+        method(facts),
+        custody(facts),
+        deviations(facts),
+        limits(facts),
+        verifiability(facts, render),
+        *annexes(facts),
+    ]
+
+
+def _marks(facts: Facts) -> Node:
+    """Return what stands on each page: watermarks, number, short digest."""
+    marks: list[JsonValue] = []
+    if facts.demo:
+        marks.append({"kind": "watermark", "id": "demo", "text": {"key": "mark.demo", "args": {}}})
+    if facts.unsigned_by:
+        marks.append({"kind": "watermark", "id": "unsigned", "text": {"key": "mark.unsigned", "args": {}}})
+    digits = facts.bundle_digest.removeprefix("sha256:")[:16]
+    footer: Node = {"kind": "footer", "id": "footer", "number": code(report_id(facts)), "digest": code(digits)}
+    return section("marks", [*marks, footer])

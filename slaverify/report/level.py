@@ -1,0 +1,201 @@
+"""Compute the custody level of a run from contract, manifest, ledger and checkpoints, as anybody else would.
+
+Nothing is declared: a fact that these files do not show is missing, and a bundle whose bank or ledger does not hold
+has no level.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from slaverify.canonical import JsonObject, JsonValue
+from slaverify.custody import (
+    Expected,
+    LedgerView,
+    RunPermit,
+    StartEvidence,
+    Terms,
+    TimestampVerifier,
+    authorise,
+    capped,
+    check_bank,
+    custody_facts,
+    level_of,
+    split_lines,
+    terms_of,
+    verify_checkpoint,
+    verify_ledger,
+    verify_sshsig,
+)
+from slaverify.errors import CustodyError, EvidenceError
+
+_CHECKPOINT = re.compile(r"custody/checkpoints/([0-9]{8})\.checkpoint")
+
+
+class Files(Protocol):
+    """What is read here of a bundle."""
+
+    def has(self, path: str) -> bool:
+        """Tell whether the bytes of `path` are here."""
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of `path`."""
+
+    def paths(self) -> tuple[str, ...]:
+        """Return the files that are here."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustodyLevel:
+    """The level 0 to 3, the facts that hold with the ledger entries (by number) that show them, those missing."""
+
+    number: int
+    held: tuple[tuple[str, tuple[int, ...]], ...]
+    missing: tuple[str, ...]
+
+
+def custody_level(files: Files, contract: JsonObject, manifest: JsonObject) -> CustodyLevel | None:
+    """Return the level of the bundle's run; None where its bank or its ledger does not hold.
+
+    1. the ledger against the size and root of the manifest; 2. the bank against the contract; 3. the start against
+    the earliest checkpoint that proves it anchored; 4. who signed the checkpoints of start and end; 5. the facts.
+    """
+    try:
+        terms = terms_of(contract, _text(manifest.get("contract_digest")))
+        view = verify_ledger(split_lines(files.read("custody/ledger.jsonl")), terms.trust, _expected(manifest))
+        bank = check_bank(
+            files.read("custody/bank_manifest.json"),
+            files.read("custody/index.jsonl"),
+            files.read("custody/bank.checkpoint"),
+            bank_digest=terms.bank_digest,
+            log_vkey=terms.vkey,
+        )
+        run = manifest.get("run_number")
+        permit = _permit(files, terms, view, run if isinstance(run, int) else 0)
+        facts = custody_facts(
+            terms,
+            bank.manifest,
+            view,
+            sealed=True,
+            ledger_valid=True,
+            permit=permit,
+            witnesses=_witnesses(files, terms, view, permit),
+        )
+    except (CustodyError, EvidenceError, KeyError):
+        # `verify` says what fails and where; here it only means that no level can be stated.
+        return None
+    level = capped(level_of({fact.name: fact.holds for fact in facts}), terms, view)
+    if level.level is None:
+        return None
+    held = tuple((fact.name, fact.evidence) for fact in facts if fact.holds)
+    return CustodyLevel(level.level, held, level.missing)
+
+
+def _expected(manifest: JsonObject) -> Expected:
+    ledger = manifest.get("ledger")
+    if not isinstance(ledger, Mapping):
+        raise KeyError("ledger")
+    size = ledger.get("size")
+    if not isinstance(size, int):
+        raise KeyError("size")
+    return Expected(size, bytes.fromhex(_text(ledger.get("root"))))
+
+
+def _permit(files: Files, terms: Terms, view: LedgerView, run: int) -> RunPermit | None:
+    for stem in _stems(files):
+        try:
+            return authorise(
+                view,
+                terms,
+                run,
+                _evidence(files, stem),
+                now=_last_moment(view),
+                timestamps=_reader(terms),
+                over=True,
+            )
+        except (CustodyError, EvidenceError):
+            # An earlier checkpoint does not cover the start, or its token does not hold: the next one may.
+            continue
+    return None
+
+
+def _stems(files: Files) -> list[str]:
+    return sorted(path.removesuffix(".checkpoint") for path in files.paths() if _CHECKPOINT.fullmatch(path))
+
+
+def _evidence(files: Files, stem: str) -> StartEvidence:
+    token = files.read(f"{stem}.tsr") if files.has(f"{stem}.tsr") else None
+    return StartEvidence(files.read(f"{stem}.checkpoint"), token, _ssh(files, stem))
+
+
+def _ssh(files: Files, stem: str) -> dict[str, str]:
+    found = [path for path in files.paths() if path.startswith(f"{stem}.") and path.endswith(".sshsig")]
+    return {
+        path.removeprefix(f"{stem}.").removesuffix(".sshsig"): files.read(path).decode("ascii", "replace")
+        for path in found
+    }
+
+
+def _reader(terms: Terms) -> TimestampVerifier | None:
+    if terms.start_anchor not in ("timestamp", "both"):
+        return None
+    from slaverify.evidence.timestamp import TokenReader
+
+    return TokenReader()
+
+
+def _witnesses(files: Files, terms: Terms, view: LedgerView, permit: RunPermit | None) -> Mapping[str, Sequence[str]]:
+    """Return who signed validly the checkpoints of the start, and the first one that covers the end."""
+    if permit is None or not terms.witnesses:
+        return {}
+    record = view.run(terms.contract_digest, permit.run)
+    ended = None if record is None else record.last("run_ended")
+    end = next((stem for stem in _stems(files) if ended is not None and int(stem[-8:]) > ended.seq), None)
+    start = f"custody/checkpoints/{permit.checkpoint_size:08d}"
+    return {
+        "start": _signers(files, terms, view, start),
+        "end": [] if end is None else _signers(files, terms, view, end),
+    }
+
+
+def _signers(files: Files, terms: Terms, view: LedgerView, stem: str) -> list[str]:
+    try:
+        proven = verify_checkpoint(
+            files.read(f"{stem}.checkpoint"), terms.checkpoint_policy(quorum=0), _last_moment(view)
+        )
+        view.against(proven.size, proven.root)
+    except CustodyError:
+        return []
+    signatures = _ssh(files, stem)
+    return sorted(
+        {
+            *proven.cosigned_at,
+            *(
+                one.name
+                for one in terms.witnesses
+                if one.ssh is not None and one.name in signatures and _holds(proven.body, one.ssh, signatures[one.name])
+            ),
+        }
+    )
+
+
+def _holds(body: bytes, key: str, signature: str) -> bool:
+    try:
+        verify_sshsig(body, key, signature)
+    except CustodyError:
+        return False
+    return True
+
+
+def _last_moment(view: LedgerView) -> datetime:
+    return datetime.fromisoformat(view[view.size - 1].time).astimezone(UTC)
+
+
+def _text(value: JsonValue) -> str:
+    if not isinstance(value, str):
+        raise KeyError("text")
+    return value
