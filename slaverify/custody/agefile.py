@@ -37,16 +37,24 @@ class _Source(io.BufferedIOBase):
         self.digest = hashlib.sha256()
         self.fault: CustodyError | None = None
 
+    def _next(self) -> bytes | None:
+        # pyrage hides what a stream raises behind an error of its own: keep it for `encrypt`.
+        try:
+            piece = next(self._pieces, None)
+            self.size += len(piece or b"")
+            if self.size > self._limit:
+                raise fault(4, "el paquete supera su tope", "the package is over its cap")
+        except CustodyError as error:
+            self.fault = error
+            raise
+        return piece
+
     def read(self, size: int | None = -1, /) -> bytes:
         """Return at most `size` bytes; nothing at the end."""
         while not self._rest:
-            piece = next(self._pieces, None)
+            piece = self._next()
             if piece is None:
                 return b""
-            self.size += len(piece)
-            if self.size > self._limit:
-                self.fault = fault(4, "el paquete supera su tope", "the package is over its cap")
-                raise self.fault
             self.digest.update(piece)
             self._rest = piece
         if size is None or size < 0:
@@ -95,7 +103,6 @@ def encrypt(pieces: Iterable[bytes], stream: BinaryIO, recipients: Sequence[str]
     try:
         pyrage.encrypt_io(source, sink, keys)
     except Exception:
-        # pyrage may hide what a stream raised behind an error of its own.
         if source.fault is not None:
             raise source.fault from None
         raise

@@ -1,7 +1,8 @@
-"""Deliveries: the drawn items and their reserve, one part at a time, encrypted to the auditor.
+"""Deliveries to the auditor, and single openings to everybody.
 
-The query part goes out before `run_started`; the reference part after `run_ended`, or at the start where the contract
-says `release: at_start`. The receiver checks each item against its commitment before using it (SLV-K016).
+A delivery holds the drawn items and their reserve, one part, encrypted. The query part goes out before `run_started`;
+the reference part after `run_ended`, or at the start where the contract says `release: at_start`. The receiver checks
+each item against its commitment before using it (SLV-K016).
 
 Not pure: a second door.
 """
@@ -18,10 +19,11 @@ from slaverify.custody.commitments import MAX_DEPTH, Part, commitment, salt
 from slaverify.custody.draw import Draw
 from slaverify.custody.entries import Entry
 from slaverify.custody.faults import fault
-from slaverify.custody.files import read_bounded, staged
+from slaverify.custody.files import read_bounded, staged, write_whole
 from slaverify.custody.keys import PartyKey
 from slaverify.custody.ledger_file import Draft, LedgerFile
 from slaverify.custody.manifest import Bank
+from slaverify.custody.opening import make_opening
 from slaverify.custody.package import MAX_PACKAGE, PackageItem
 from slaverify.custody.shapes import (
     constant,
@@ -49,6 +51,7 @@ _HEADER = {
     "part": word(*Part),
     "sample_sha256": is_hex32,
 }
+_MAX_CHECKPOINT = 64 * 1024
 _LINE = {"i": is_count, "id": is_id, "stratum": is_name, "content": is_object, "salt": is_hex32}
 
 
@@ -211,6 +214,45 @@ def _tree(line: bytes, depth: int) -> JsonObject:
 
 def _malformed(es: str, en: str) -> Exception:
     return fault(16, f"entrega mal formada: {es}", f"malformed delivery: {en}")
+
+
+def open_item(
+    ledger: LedgerFile,
+    bank: Bank,
+    item_id: str,
+    part: Part,
+    *,
+    purpose: str,
+    to: str,
+    custodian: PartyKey,
+    private: Path,
+) -> Path:
+    """Record that one part of an item is opened, then write the opening and its plain files; return their folder.
+
+    From the entry on the item is disclosed: it is never drawn again.
+    Raises: CustodyError SLV-K054 (no such item), and what opening the bank raises.
+    """
+    with open_bank(ledger.folder, bank, custodian.age_identity, private) as opened:
+        found = opened.items([item_id])[0]
+        key = salt(opened.header.seed, found.i, part)
+    checkpoint = read_bounded(ledger.folder / "bank.checkpoint", _MAX_CHECKPOINT, 27)
+    opening = make_opening(bank.digest, bank.index, found.i, part, key, found.part(part), checkpoint)
+    data: JsonObject = {"item": item_id, "part": part.value, "purpose": purpose, "to": to}
+    ledger.append("item_opened", data, [custodian])
+    folder = ledger.folder / "openings" / f"{item_id}.{part.value}"
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = {
+        "opening.json": opening,
+        "manifest.json": bank.manifest.file_bytes(),
+        "leaf.json": bank.index.leaves[found.i].line(),
+        "content.json": found.part(part),
+        "salt.hex": key.hex().encode(),
+        "part.txt": part.value.encode(),
+        "item.tlog-proof": text(loads_canonical(opening), "proof").encode(),
+    }
+    for name, content in plain.items():
+        write_whole(folder / name, content)
+    return folder
 
 
 def _file_sha256(path: Path) -> str:

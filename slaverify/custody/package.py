@@ -7,7 +7,6 @@ Source: docs/spec/bank.md (item bytes and package).
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -55,15 +54,15 @@ class PackageHeader:
     n: int
     item_schema_sha256: str
 
-    def line(self) -> bytes:
-        """Return a header line with a fresh canary, LF included."""
+    def line(self, canary: str) -> bytes:
+        """Return the header line with its canary (a fresh UUID that stands in no prompt), LF included."""
         tree: JsonObject = {
             "type": "slaverify/bank",
             "v": 1,
             "seed": self.seed.hex(),
             "n": self.n,
             "item_schema_sha256": self.item_schema_sha256,
-            "canary": str(uuid.uuid4()),
+            "canary": canary,
         }
         return jcs(tree) + b"\n"
 

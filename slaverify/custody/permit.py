@@ -19,7 +19,7 @@ from slaverify.custody.note import VerifiedCheckpoint, verify_checkpoint
 from slaverify.custody.ports import TimestampVerifier, TokenTime
 from slaverify.custody.runs import RunRecord
 from slaverify.custody.shapes import read_time, text
-from slaverify.custody.sshsig import verify_sshsig
+from slaverify.custody.sshsig import ssh_public_key, verify_sshsig
 from slaverify.custody.terms import Terms
 from slaverify.custody.view import LedgerView
 from slaverify.errors import CustodyError, SlaverifyError, Text
@@ -154,17 +154,21 @@ def _token(
 
 
 def _witnesses(evidence: StartEvidence, proven: VerifiedCheckpoint, terms: Terms) -> datetime | None:
-    found: dict[str, int | None] = dict(proven.cosigned_at)
+    # One key counts once, under however many names. SSH signatures tell no time.
+    found: dict[bytes, int | None] = {}
     by_ssh = evidence.ssh_signatures or {}
     for witness in terms.witnesses:
         if witness.ssh is not None and witness.name in by_ssh:
             verify_sshsig(proven.body, witness.ssh, by_ssh[witness.name])
-            found.setdefault(witness.name, None)
+            found.setdefault(ssh_public_key(witness.ssh), None)
+    for key in terms.cosigners():
+        if key.name in proven.cosigned_at:
+            found[key.public] = proven.cosigned_at[key.name]
     needed = max(1, terms.quorum)
     if len(found) < needed:
         raise fault(29, f"firman {len(found)} testigos de {needed}", f"{len(found)} witnesses of {needed} signed")
     times = sorted(seconds for seconds in found.values() if seconds is not None)
-    # The quorum stood when its last member signed; SSH signatures tell no time.
+    # The quorum stood when its last member signed.
     return None if len(times) < needed else datetime.fromtimestamp(times[needed - 1], tz=UTC)
 
 

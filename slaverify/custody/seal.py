@@ -13,6 +13,7 @@ import random
 import secrets
 import shutil
 import tempfile
+import uuid
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -154,6 +155,7 @@ def _seal(
     write_whole(work / "index.jsonl", index.file_bytes())
     write_whole(work / "manifest.json", manifest.file_bytes())
     origin = bank_origin(custodian.organisation, terms.bank_id)
+    write_whole(work / "verify_item.sh", (Path(__file__).parent / "verify_item.sh").read_bytes(), 0o755)
     write_whole(work / "bank.checkpoint", sign_checkpoint(origin, manifest.n, index.root, custodian))
     ledger = _begin_ledger(work, manifest, custodian, clock, register)
     ledger.checkpoint(custodian, timestamper)
@@ -246,7 +248,7 @@ def _check_twins(given: Mapping[str, tuple[str, str | None, str | None]]) -> Non
 def _lines(
     header: PackageHeader, package: Sequence[PackageItem], leaves: list[Leaf], attachments: Mapping[str, bytes]
 ) -> Iterator[bytes]:
-    yield header.line()
+    yield header.line(str(uuid.uuid4()))
     for item in package:
         leaves.append(item.leaf(header.seed))
         yield item.line()

@@ -61,8 +61,11 @@ class Terms:
 
     def checkpoint_policy(self, *, quorum: int | None = None) -> CheckpointPolicy:
         """Return what a checkpoint of the ledger must satisfy; `quorum` overrides the contract's."""
-        keys = tuple(_cosigner(one.vkey) for one in self.witnesses if one.vkey is not None)
-        return log_policy(self.origin, self.vkey, keys, self.quorum if quorum is None else quorum)
+        return log_policy(self.origin, self.vkey, self.cosigners(), self.quorum if quorum is None else quorum)
+
+    def cosigners(self) -> tuple[NoteKey, ...]:
+        """Return the keys of the witnesses that cosign. Raises: CustodyError SLV-K029 for a malformed one."""
+        return tuple(_cosigner(one.vkey) for one in self.witnesses if one.vkey is not None)
 
 
 def terms_of(tree: JsonObject, contract_digest: str) -> Terms:

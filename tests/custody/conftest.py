@@ -1,0 +1,14 @@
+"""A sealed bank with its parties, fresh for each test that may change it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.custody.world import World, make_world
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make_world(tmp_path)
