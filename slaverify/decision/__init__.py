@@ -4,6 +4,7 @@ Pure: the auditor and the verifier call the same functions and compare bytes. A 
 exception, a default or a missing file. Formats: docs/spec/decision.md.
 """
 
+from slaverify.decision.calibrated import MetricCalibration
 from slaverify.decision.decide import decide
 from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
 from slaverify.decision.inputs import inputs
@@ -15,6 +16,7 @@ from slaverify.decision.words import Reason, RunValidity, State
 __all__ = [
     "CalibrationFacts",
     "LimitationFacts",
+    "MetricCalibration",
     "MetricFacts",
     "Reason",
     "RunValidity",

@@ -1,103 +1,94 @@
-"""Measure one metric against its terms: which method applies, its numbers or tails, and both bounds.
+"""Measure one metric against its terms: what stands before the count, then the method that its terms ask for.
 
 Integers alone (no scipy) for independent items, a frozen bank and `all_of_k`; the beta function for clusters,
-weights and repeated calls; betting e-values for means. Nothing here looks at other metrics: see `combine`.
+weights and repeated calls; betting e-values for means; a calibration for judged items. Nothing here looks at other
+metrics: see `states`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from slaverify.canonical import JsonObject, JsonValue
-from slaverify.decision.rules import Facts, Ruling, numbers_of, prior_state
-from slaverify.decision.terms import Terms
-from slaverify.decision.words import Reason, RunValidity, State
-from slaverify.errors import StatisticsError
-from slaverify.statistics import (
-    Numbers,
-    Tails,
-    Weighted,
-    bank_tails,
-    binomial_tails,
-    clustered_decision,
-    min_n_zero_failures,
-    real_tails,
-    required_sample,
-    weighted_rate,
+from slaverify.canonical import JsonObject
+from slaverify.decision.assessed import Assessed, count_of, rows_of
+from slaverify.decision.calibrated import MetricCalibration
+from slaverify.decision.methods import (
+    by_beta,
+    by_bets,
+    by_calibration,
+    by_integers,
+    by_rules_alone,
+    not_measured,
 )
+from slaverify.decision.rules import Facts, prior_state
+from slaverify.decision.terms import Terms
+from slaverify.decision.words import Reason, RunValidity
+from slaverify.errors import StatisticsError
+from slaverify.statistics import MIN_PER_CLASS, min_n_zero_failures, required_sample
 
 _NINETY_FIVE = Decimal("0.95")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effective:
-    """A real-valued sample: successes under the two bounds, each of its own effective size.
+class Context:
+    """What all metrics of a run share.
 
-    `x_low` counts unknown items as failures, `x_high` as successes; `deff` is that of `x_low`.
+    `unresolved_max` a share; `calibrations` by metric id; `naive` true if the parties agreed that an uncalibrated
+    judge may decide (`on_uncalibrated: declared_limitation`).
     """
 
-    x_low: float
-    n_low: float
-    x_high: float
-    n_high: float
-    deff: float | None
+    validity: RunValidity
+    unresolved_max: Decimal
+    calibrations: Mapping[str, MetricCalibration] = field(default_factory=dict)
+    naive: bool = False
+    min_per_class: int = MIN_PER_CLASS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assessed:
-    """One metric measured, before the family is looked at. P-values are exact fractions where integers exist."""
-
-    terms: Terms
-    entry: JsonObject
-    n: int
-    observations: int
-    f_pass: int
-    f_breach: int
-    method: str
-    provenance: str
-    subjects: int
-    prior: Ruling | None
-    level_pass: Fraction
-    level_breach: Fraction
-    numbers: Numbers | None = None
-    effective: Effective | None = None
-    clusters: int | None = None
-    p_pass: Fraction | float | None = None
-    p_breach: Fraction | float | None = None
-    passes: bool = False
-    breaches_alone: bool = False
-
-
-def assess(terms: Terms, entry: JsonObject, validity: RunValidity, unresolved_max: Decimal) -> Assessed:
+def assess(terms: Terms, entry: JsonObject, context: Context) -> Assessed:
     """Return the metric measured. Never raises: what has no number gets a reason.
 
-    `entry` is one metric of `slaverify/inputs/1`; `unresolved_max` a share.
+    `entry` is one metric of `slaverify/inputs/1`.
     """
-    base = _base(terms, entry, validity, unresolved_max)
+    base = _base(terms, entry, context)
     if base.prior is not None and base.prior.reason is not Reason.FEW_CLUSTERS:
         return base
     try:
-        return _measured(base)
+        return _measured(base, context)
     except (StatisticsError, ArithmeticError):
-        return _without_number(base, Reason.RULE_UNDEFINED)
+        return not_measured(base, Reason.RULE_UNDEFINED)
 
 
-def count_of(entry: JsonObject, key: str) -> int:
-    """Return a count of an inputs entry; anything but an integer from 0 reads as 0."""
-    value = entry.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+def required_subjects(terms: Terms) -> int | None:
+    """Return the independent subjects that the figure needs at least, null where no such number exists.
+
+    The contract's `min_subjects`; else, for independent items under the guarded rule, the smallest n that can PASS
+    (a metric that binds) or the 59 items that see a 5 % defect with 95 % confidence (one that is only reported).
+    """
+    if terms.min_subjects is not None:
+        return terms.min_subjects
+    if terms.rule != "guarded" or terms.clustered or terms.weights is not None or not terms.sampled:
+        return None
+    if not terms.binding:
+        return required_sample(_NINETY_FIVE, _NINETY_FIVE)
+    if terms.estimand == "bank":
+        return None
+    try:
+        return min_n_zero_failures(terms.t, terms.alpha_pass)
+    except StatisticsError:
+        return None
 
 
-def _base(terms: Terms, entry: JsonObject, validity: RunValidity, unresolved_max: Decimal) -> Assessed:
+def _base(terms: Terms, entry: JsonObject, context: Context) -> Assessed:
+    validity = context.validity
     n, calls = count_of(entry, "n"), max(1, count_of(entry, "calls"))
     f_breach = count_of(entry, "failures") + count_of(entry, "failures_vendor")
     unknown = count_of(entry, "unresolved") + count_of(entry, "open")
     observations = count_of(entry, "x") + f_breach + unknown
-    clusters = _rows(entry, "clusters")
-    subjects = n if clusters is None else len(clusters)
+    clusters = _clusters(terms, entry)
+    subjects = n if clusters is None else clusters
     provenance = _provenance(validity.provenance, subjects, required_subjects(terms))
     stage = next((stage for stage in terms.stages if stage.n >= n), None)
     facts = Facts(
@@ -106,9 +97,9 @@ def _base(terms: Terms, entry: JsonObject, validity: RunValidity, unresolved_max
         n=n,
         observations=observations,
         unresolved=count_of(entry, "unresolved"),
-        unresolved_max=unresolved_max,
+        unresolved_max=context.unresolved_max,
         guard=None,
-        clusters=None if clusters is None else len(clusters),
+        clusters=clusters,
         provenance=provenance,
         passes=False,
         breaches=False,
@@ -126,26 +117,17 @@ def _base(terms: Terms, entry: JsonObject, validity: RunValidity, unresolved_max
         prior=prior_state(facts),
         level_pass=Fraction(terms.alpha_pass) if stage is None else stage.alpha_pass,
         level_breach=Fraction(terms.alpha_breach) if stage is None else stage.alpha_breach,
-        clusters=facts.clusters,
+        clusters=clusters,
     )
 
 
-def required_subjects(terms: Terms) -> int | None:
-    """Return the independent subjects that the figure needs at least, null where no such number exists.
-
-    The contract's `min_subjects`; else, for independent items under the guarded rule, the smallest n that can PASS
-    (a metric that binds) or the 59 items that see a 5 % defect with 95 % confidence (one that is only reported).
-    """
-    if terms.min_subjects is not None:
-        return terms.min_subjects
-    if terms.rule != "guarded" or terms.clustered or terms.weights is not None or not terms.sampled:
+def _clusters(terms: Terms, entry: JsonObject) -> int | None:
+    """Return the number of clusters, null for independent items."""
+    if not terms.clustered:
         return None
-    if not terms.binding:
-        return required_sample(_NINETY_FIVE, _NINETY_FIVE)
-    try:
-        return min_n_zero_failures(terms.t, terms.alpha_pass)
-    except StatisticsError:
-        return None
+    units = entry.get("units")
+    rows = rows_of(entry, "clusters") if terms.sampled else units if isinstance(units, list | tuple) else None
+    return None if rows is None and count_of(entry, "n") == 0 else len(rows or ())
 
 
 def _provenance(run: str, subjects: int, required: int | None) -> str:
@@ -154,112 +136,19 @@ def _provenance(run: str, subjects: int, required: int | None) -> str:
     return run
 
 
-def _measured(base: Assessed) -> Assessed:
+def _measured(base: Assessed, context: Context) -> Assessed:
     terms = base.terms
     if not terms.sampled:
-        return _without_number(base, Reason.DATA_ABSENT)
+        return by_bets(base)
+    if base.entry.get("judged") is not None:
+        calibration = context.calibrations.get(terms.id)
+        if calibration is not None:
+            return by_calibration(base, calibration, context.min_per_class)
+        if not context.naive:
+            return by_rules_alone(base, Reason.JUDGE_UNCALIBRATED)
+        base = replace(base, assumptions=("judge_taken_as_truth",))
+    if terms.clustered:
+        base = replace(base, assumptions=(*base.assumptions, "clusters_exchangeable"))
     if terms.clustered or terms.calls > 1 or terms.weights is not None:
-        return _by_beta(base)
-    return _by_integers(base)
-
-
-def _without_number(base: Assessed, reason: Reason) -> Assessed:
-    return replace(base, prior=base.prior or Ruling(State.NOT_MEASURED, reason))
-
-
-def _by_integers(base: Assessed) -> Assessed:
-    terms, n = base.terms, base.n
-    numbers = numbers_of(terms, n, base.level_pass, base.level_breach / terms.family)
-    accept, reject = numbers.pass_max_failures, numbers.breach_min_failures
-    tails = _tails(base)
-    return replace(
-        base,
-        method="finite_bank" if terms.estimand == "bank" else "exact",
-        numbers=numbers,
-        p_pass=tails.p_greater,
-        p_breach=tails.p_less,
-        passes=accept is not None and base.f_pass <= accept,
-        breaches_alone=reject is not None and base.f_breach >= reject,
-    )
-
-
-def _tails(base: Assessed) -> Tails:
-    terms, n = base.terms, base.n
-    if terms.estimand == "bank":
-        return bank_tails(base.f_pass, base.f_breach, n, terms.bank_size, terms.t)
-    low, high = binomial_tails(n - base.f_pass, n, terms.t), binomial_tails(n - base.f_breach, n, terms.t)
-    return Tails(low.p_greater, high.p_less)
-
-
-def _by_beta(base: Assessed) -> Assessed:
-    terms = base.terms
-    effective = _effective(base)
-    p_pass, _ = real_tails(effective.x_low, effective.x_low, effective.n_low, terms.t)
-    _, p_breach = real_tails(effective.x_high, effective.x_high, effective.n_high, terms.t)
-    level = float(base.level_breach / terms.family)
-    breaches = p_breach <= level
-    passes = p_pass <= float(base.level_pass) if terms.rule == "guarded" else not breaches
-    return replace(
-        base,
-        method="clustered" if terms.clustered else "weighted" if terms.weights is not None else "repeats",
-        effective=effective,
-        p_pass=p_pass,
-        p_breach=p_breach,
-        passes=passes and terms.tested,
-        breaches_alone=breaches and terms.tested,
-    )
-
-
-def _effective(base: Assessed) -> Effective:
-    terms, calls = base.terms, max(1, count_of(base.entry, "calls"))
-    level = float(min(base.level_pass, base.level_breach / terms.family))
-    ends = []
-    for with_unknown in (False, True):
-        rate, n_eff = _rate(base, with_unknown), float(base.n)
-        if terms.weights is not None:
-            weighted = _weighted(base, terms.weights, with_unknown, calls)
-            rate, n_eff = weighted.rate, weighted.n_eff
-        if terms.clustered:
-            rows = _rows(base.entry, "clusters") or []
-            successes = [(x + with_unknown * unknown) / calls for x, unknown, _ in rows]
-            sizes = [size / calls for _, _, size in rows]
-            found = clustered_decision(successes, sizes, terms.icc_floor, level)
-            # Weights and clusters together: the weighted sample loses what clustering takes from the whole one.
-            n_eff *= found.n_eff / base.n
-        ends.append((rate * n_eff, n_eff))
-    (x_low, n_low), (x_high, n_high) = ends
-    return Effective(x_low=x_low, n_low=n_low, x_high=x_high, n_high=n_high, deff=base.n / n_low)
-
-
-def _rate(base: Assessed, with_unknown: bool) -> float:
-    failures = base.f_breach if with_unknown else base.f_pass
-    return (base.observations - failures) / base.observations
-
-
-def _weighted(base: Assessed, weights: Mapping[str, Fraction], with_unknown: bool, calls: int) -> Weighted:
-    strata = base.entry.get("strata")
-    x, sizes, shares = [], [], []
-    for name in sorted(weights):
-        row = strata.get(name) if isinstance(strata, dict) else None
-        counts = row if isinstance(row, dict) else {}
-        unknown = count_of(counts, "unresolved") + count_of(counts, "open")
-        x.append((count_of(counts, "x") + with_unknown * unknown) / calls)
-        sizes.append(count_of(counts, "n") / calls)
-        shares.append(weights[name])
-    return weighted_rate(x, sizes, shares)
-
-
-def _rows(entry: JsonObject, key: str) -> list[tuple[int, int, int]] | None:
-    """Return rows of three counts, null if the entry has none or one that is no such row."""
-    value = entry.get(key)
-    if not isinstance(value, list | tuple):
-        return None
-    return [_row(row) for row in value]
-
-
-def _row(value: JsonValue) -> tuple[int, int, int]:
-    if isinstance(value, list | tuple) and len(value) == 3:
-        a, b, c = value
-        if isinstance(a, int) and isinstance(b, int) and isinstance(c, int):
-            return a, b, c
-    return 0, 0, 0
+        return by_beta(base)
+    return by_integers(base)

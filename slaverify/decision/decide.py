@@ -12,8 +12,6 @@ from slaverify.decision.remedies import remedies
 from slaverify.decision.words import RunValidity, State
 
 DECISION_TYPE = "slaverify/decision/1"
-ENGINE_MISMATCH = "engine_mismatch"
-"""The reason of an invalid run that a contract may count as a breach (`engine.on_mismatch`)."""
 
 _KEYS = (
     "id",
@@ -44,7 +42,7 @@ def decide(contract: Contract, results_json: JsonObject, run_validity: RunValidi
     metrics = [
         _metric(found.get(metric.id), metric.id, binds and metric.severity == "binding") for metric in contract.metrics
     ]
-    state = _whole(contract, metrics, run_validity)
+    state = _whole(metrics, run_validity)
     return {
         "type": DECISION_TYPE,
         "state": state.value,
@@ -53,16 +51,13 @@ def decide(contract: Contract, results_json: JsonObject, run_validity: RunValidi
     }
 
 
-def _whole(contract: Contract, metrics: list[JsonObject], run_validity: RunValidity) -> State:
-    if not run_validity.valid:
-        mismatch = run_validity.reason == ENGINE_MISMATCH and contract.engine.on_mismatch == "breach"
-        return State.BREACH if mismatch else State.INVALID_RUN
+def _whole(metrics: list[JsonObject], run_validity: RunValidity) -> State:
     # The family was looked at when each metric got its state: what is in breach is in breach.
     members = [
         Member(state=_state(metric.get("state")), p_breach=None, binding=metric.get("binding") is True, tested=False)
         for metric in metrics
     ]
-    return combine_states(members, Fraction(0)).state
+    return combine_states(members, Fraction(0), run_valid=run_validity.valid).state
 
 
 def _metric(entry: JsonObject | None, name: str, binding: bool) -> JsonObject:

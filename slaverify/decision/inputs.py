@@ -1,188 +1,172 @@
 """Count: from score records to `statistics/inputs.json`.
 
-1. Keep the records of the current engine; those of repetitions beyond the pinned ones serve dispersion alone.
-2. Group records that no metric can tell apart (a profile), so that each rule is asked once a profile.
-3. For each metric: the records among which it is taken, the fate of each call, then of each item.
-4. Totals, and the same by stratum, cluster, outcome, verdict and reason.
+For each metric: the records among which it is taken, the fate of each call, then of each item; totals, and the same
+by stratum, cluster, outcome, verdict and reason. The grouping that makes it fast stands in `rows`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract import Contract, Outcome, matches
-from slaverify.decision.missing import NOBODYS, Fate, fate_of
+from slaverify.decision.missing import Fate, fate_of
+from slaverify.decision.rows import ClusterKey, Rows, Signature, reason_of, rows_of_run
 from slaverify.decision.terms import Terms, excluded_up_to, terms_of
 from slaverify.decision.units import unit_rows
 
 INPUTS_TYPE = "slaverify/inputs/1"
 
-_ALWAYS = ("outcome", "run_outcome", "verdict", "bounds", "flags", "stratum")
-_SUCCESS_FIRST = (Fate.FAILURE, Fate.VENDOR, Fate.OPEN, Fate.UNRESOLVED)
+_WORST_FIRST = (Fate.FAILURE, Fate.VENDOR, Fate.OPEN, Fate.UNRESOLVED, Fate.SUCCESS, Fate.EXCLUDED)
+_INSIDE = tuple(fate for fate in Fate if fate is not Fate.EXCLUDED)
+
+Counted = Counter[tuple[int, Fate]]
+"""How many calls (or items, by their first profile) have each profile and fate."""
 
 
 def inputs(contract: Contract, records: Sequence[JsonObject]) -> JsonObject:
     """Return the counts of every metric over the score records of a run (`slaverify/score/1` objects).
 
-    Malformed records are counted as missing, never skipped in silence. Raises nothing.
+    Malformed records are counted as missing or unresolved, never skipped in silence. Raises nothing.
     """
     terms = terms_of(contract)
-    rows = _Rows.read(contract, terms, records)
+    rows = rows_of_run(contract, terms, records)
     limits = excluded_up_to(contract)
     return {"type": INPUTS_TYPE, "metrics": [_entry(metric, rows, limits) for metric in terms]}
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One record among the items of a metric, with its fate."""
+class _View:
+    """What one metric makes of the rows: which profiles are inside, and the fate of each."""
 
-    item: str
-    stratum: str
-    cluster: str | None
-    record: JsonObject
-    fate: Fate
+    terms: Terms
+    rows: Rows
+    inside: tuple[bool, ...]
+    fates: tuple[Fate, ...]
 
+    def item(self, signature: Signature) -> tuple[int, Fate] | None:
+        """Return (profile, fate) of an item: its worst call; null if no call is inside."""
+        calls = [(profile, self.fates[profile]) for profile in signature.profiles if self.inside[profile]]
+        return min(calls, key=lambda call: _WORST_FIRST.index(call[1])) if calls else None
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """The records of the run in the order of (item, repetition), and the profile number of each."""
-
-    records: list[JsonObject]
-    profiles: list[int]
-    examples: list[JsonObject]
-    surplus: int
-
-    @classmethod
-    def read(cls, contract: Contract, terms: Iterable[Terms], records: Sequence[JsonObject]) -> _Rows:
-        current = [record for record in records if record.get("side") == "current"]
-        kept = [record for record in current if _repetition(record) < contract.repetitions.per_item]
-        extra = len(current) - len(kept)
-        surplus = 0 if contract.repetitions.dispersion_sample is not None else extra
-        kept.sort(key=lambda record: (str(record.get("item_id")), _repetition(record)))
-        keys = sorted({*_ALWAYS, *_named(terms)})
-        numbers: dict[Hashable, int] = {}
-        examples: list[JsonObject] = []
-        profiles: list[int] = []
-        for record in kept:
-            profile = tuple(_hashable(record.get(key)) for key in keys)
-            number = numbers.setdefault(profile, len(examples))
-            if number == len(examples):
-                examples.append(record)
-            profiles.append(number)
-        return cls(kept, profiles, examples, surplus)
+    def calls(self, signature: Signature) -> list[tuple[int, Fate]]:
+        """Return (profile, fate) of what is counted of an item: each call, or the item as a whole."""
+        if self.terms.calls > 1:
+            return [(profile, self.fates[profile]) for profile in signature.profiles if self.inside[profile]]
+        item = self.item(signature)
+        return [] if item is None else [item]
 
 
-def _named(terms: Iterable[Terms]) -> Iterable[str]:
-    for metric in terms:
-        yield from metric.among
-        yield from metric.count or ()
-        if metric.cut is not None:
-            yield metric.value
-        if metric.limit_ms is not None:
-            yield "latency_ms"
-
-
-def _entry(terms: Terms, rows: _Rows, limits: Mapping[Outcome, int]) -> JsonObject:
-    calls = _calls(terms, rows, limits)
-    items = _items(terms, calls)
-    missing, n = _missing(terms, calls, rows.surplus), _denominator(terms, items)
-    counted = calls if terms.calls > 1 else items
-    fates = Counter(call.fate for call in counted)
-    inside = [call.record for call in calls if call.fate is not Fate.EXCLUDED]
+def _entry(terms: Terms, rows: Rows, limits: Mapping[Outcome, int]) -> JsonObject:
+    view = _view(terms, rows)
+    excused = _excused(view, limits)
+    counted = _counted(view) if not excused else _counted_by_row(view, excused)
+    found = sum(count for signature, count in rows.signatures.items() if view.item(signature) is not None)
+    totals: Counter[Fate] = Counter()
+    for (_, fate), count in counted.items():
+        totals[fate] += count
     return {
         "id": terms.id,
         "kind": terms.kind,
         "pinned": terms.pinned,
-        "n": n,
+        "n": _denominator(terms, found, totals[Fate.EXCLUDED] // terms.calls),
         "calls": terms.calls,
-        "missing": missing,
-        **{fate.value: fates[fate] for fate in Fate},
-        "by_outcome": _tally(record.get("outcome") for record in inside),
-        "by_verdict": _tally(record.get("verdict") for record in inside),
-        "by_reason": _tally(_reason(call.record) for call in counted if call.fate is Fate.FAILURE),
-        "judged": _judged(counted),
-        "clusters": _clusters(counted) if terms.clustered and terms.sampled else None,
-        "units": None if terms.sampled else unit_rows(terms, inside),
-        "repeats": _repeats(terms, calls),
-        "events": _events(inside),
-        "strata": _strata(terms, counted),
+        "missing": _missing(view, found),
+        **{fate.value: totals[fate] for fate in Fate},
+        **_tallies(view, counted),
+        "judged": _judged(view, counted),
+        "clusters": _clusters(view, excused) if terms.clustered and terms.sampled else None,
+        "units": None if terms.sampled else unit_rows(terms, _records(view)),
+        "repeats": _repeats(view),
+        "events": _events(view, counted),
+        "strata": _strata(view, counted),
     }
 
 
-def _calls(terms: Terms, rows: _Rows, limits: Mapping[Outcome, int]) -> list[Call]:
-    among = [matches(terms.among, record) for record in rows.examples]
-    fates = [
-        fate_of(terms, record) if inside else Fate.EXCLUDED for record, inside in zip(rows.examples, among, strict=True)
-    ]
-    calls = [
-        Call(str(record.get("item_id")), str(record.get("stratum")), _cluster(record), record, fates[profile])
-        for record, profile in zip(rows.records, rows.profiles, strict=True)
-        if among[profile]
-    ]
-    return _exclude(calls, limits) if terms.per_item == 1 and limits else calls
+def _view(terms: Terms, rows: Rows) -> _View:
+    inside = tuple(matches(terms.among, record) for record in rows.examples)
+    fates = tuple(
+        fate_of(terms, record) if within else Fate.EXCLUDED
+        for record, within in zip(rows.examples, inside, strict=True)
+    )
+    return _View(terms, rows, inside, fates)
 
 
-def _exclude(calls: list[Call], limits: Mapping[Outcome, int]) -> list[Call]:
-    """Take the first records of each excusable outcome out, by item id, up to what the contract allows."""
-    left = {outcome.value: limit for outcome, limit in limits.items() if outcome in NOBODYS}
-    out = []
-    for call in calls:
-        outcome = call.record.get("outcome")
-        if call.fate is Fate.UNRESOLVED and isinstance(outcome, str) and left.get(outcome, 0) > 0:
-            left[outcome] -= 1
-            call = Call(call.item, call.stratum, call.cluster, call.record, Fate.EXCLUDED)
-        out.append(call)
-    return out
+def _counted(view: _View) -> Counted:
+    counted: Counted = Counter()
+    for signature, count in view.rows.signatures.items():
+        for call in view.calls(signature):
+            counted[call] += count
+    return counted
 
 
-def _items(terms: Terms, calls: list[Call]) -> list[Call]:
-    """Return one call per item: the item's own, or under `all_of_k` the worst of its calls."""
-    if terms.per_item == 1:
-        return calls
-    groups: dict[str, list[Call]] = {}
-    for call in calls:
-        groups.setdefault(call.item, []).append(call)
-    return [_worst(group) for group in groups.values()]
+def _excused(view: _View, limits: Mapping[Outcome, int]) -> frozenset[int]:
+    """Return the rows that leave the denominator: the first of each excusable outcome, by item id.
+
+    With several calls per item nothing leaves: a call cannot be taken out of its item.
+    """
+    if view.terms.per_item > 1 or not limits:
+        return frozenset()
+    left = {outcome.value: limit for outcome, limit in limits.items()}
+    out = set()
+    for index, profile in enumerate(view.rows.profiles):
+        outcome = view.rows.examples[profile].get("outcome")
+        excusable = view.fates[profile] is Fate.UNRESOLVED and isinstance(outcome, str) and view.inside[profile]
+        if excusable and left.get(str(outcome), 0) > 0:
+            left[str(outcome)] -= 1
+            out.add(index)
+    return frozenset(out)
 
 
-def _worst(group: list[Call]) -> Call:
-    found = {call.fate: call for call in reversed(group)}
-    for fate in _SUCCESS_FIRST:
-        if fate in found:
-            return found[fate]
-    return found.get(Fate.EXCLUDED, group[0])
+def _counted_by_row(view: _View, excused: frozenset[int]) -> Counted:
+    counted: Counted = Counter()
+    for index, profile in enumerate(view.rows.profiles):
+        if view.inside[profile]:
+            counted[profile, Fate.EXCLUDED if index in excused else view.fates[profile]] += 1
+    return counted
 
 
-def _missing(terms: Terms, calls: list[Call], surplus: int) -> int:
+def _missing(view: _View, found: int) -> int:
     """Count what departs from the plan: items without all of their calls, and calls or items beyond it."""
-    per_item: dict[str, set[int]] = {}
-    for call in calls:
-        per_item.setdefault(call.item, set()).add(_repetition(call.record))
-    doubled = len(calls) - sum(map(len, per_item.values()))
-    short = sum(terms.per_item - len(found) for found in per_item.values())
+    terms, rows = view.terms, view.rows
+    flaws = sum(
+        signature.flaw * count for signature, count in rows.signatures.items() if view.item(signature) is not None
+    )
     if terms.pinned is None:
-        return surplus + doubled + short
+        return rows.surplus + flaws
     stages = {terms.pinned, *(stage.n for stage in terms.stages)}
-    away = min(abs(len(per_item) - n) for n in stages)
-    return surplus + doubled + short + away
+    return rows.surplus + flaws + min(abs(found - n) for n in stages)
 
 
-def _denominator(terms: Terms, items: list[Call]) -> int:
-    excluded = sum(call.fate is Fate.EXCLUDED for call in items)
-    found = len(items)
-    if terms.pinned is None:
-        return found - excluded
+def _denominator(terms: Terms, found: int, excluded: int) -> int:
     pinned = terms.pinned
-    if any(stage.n == found for stage in terms.stages):
+    if pinned is None or any(stage.n == found for stage in terms.stages):
         pinned = found
     return max(0, pinned - excluded)
 
 
-def _judged(calls: Sequence[Call]) -> JsonObject | None:
-    fates = Counter(call.fate for call in calls if call.record.get("decided_by") == "judge")
+def _tallies(view: _View, counted: Counted) -> dict[str, JsonValue]:
+    outcomes: Counter[str] = Counter()
+    verdicts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for (profile, fate), count in counted.items():
+        if fate is Fate.EXCLUDED:
+            continue
+        record = view.rows.examples[profile]
+        outcomes[_word(record.get("outcome"))] += count
+        verdicts[_word(record.get("verdict"))] += count
+        if fate is Fate.FAILURE:
+            reasons[_word(reason_of(record))] += count
+    return {"by_outcome": _sorted(outcomes), "by_verdict": _sorted(verdicts), "by_reason": _sorted(reasons)}
+
+
+def _judged(view: _View, counted: Counted) -> JsonObject | None:
+    fates: Counter[Fate] = Counter()
+    for (profile, fate), count in counted.items():
+        if fate is not Fate.EXCLUDED and view.rows.examples[profile].get("decided_by") == "judge":
+            fates[fate] += count
     if not fates:
         return None
     return {
@@ -192,82 +176,76 @@ def _judged(calls: Sequence[Call]) -> JsonObject | None:
     }
 
 
-def _clusters(calls: Sequence[Call]) -> list[JsonValue]:
+def _clusters(view: _View, excused: frozenset[int]) -> list[JsonValue]:
     """Return [x, unknown, size] per cluster; an item without a cluster is one by itself."""
-    groups: dict[tuple[int, str], list[int]] = {}
-    for call in calls:
-        if call.fate is Fate.EXCLUDED:
-            continue
-        key = (1, call.item) if call.cluster is None else (0, call.cluster)
-        row = groups.setdefault(key, [0, 0, 0])
-        row[0] += call.fate is Fate.SUCCESS
-        row[1] += call.fate in (Fate.UNRESOLVED, Fate.OPEN)
-        row[2] += 1
-    return [list(groups[key]) for key in sorted(groups)]
+    groups: dict[ClusterKey, list[int]] = {}
+    for (key, signature), count in view.rows.items.items():
+        for _, fate in view.calls(signature):
+            if fate is not Fate.EXCLUDED:
+                row = groups.setdefault(key, [0, 0, 0])
+                row[0] += count * (fate is Fate.SUCCESS)
+                row[1] += count * (fate in (Fate.UNRESOLVED, Fate.OPEN))
+                row[2] += count
+    for index in excused:
+        record = view.rows.records[index]
+        cluster = record.get("cluster")
+        row = groups[(0, cluster) if isinstance(cluster, str) else (1, str(record.get("item_id")))]
+        row[1] -= 1
+        row[2] -= 1
+    return [list(groups[key]) for key in sorted(groups) if groups[key][2] > 0]
 
 
-def _repeats(terms: Terms, calls: Sequence[Call]) -> JsonObject | None:
+def _records(view: _View) -> Iterable[JsonObject]:
+    return (
+        record
+        for record, profile in zip(view.rows.records, view.rows.profiles, strict=True)
+        if view.inside[profile] and view.fates[profile] is not Fate.EXCLUDED
+    )
+
+
+def _repeats(view: _View) -> JsonObject | None:
     """Return how many items had how many successes among their calls; null with one call per item."""
-    if terms.per_item == 1 or not terms.sampled:
+    if view.terms.per_item == 1 or not view.terms.sampled:
         return None
-    per_item: Counter[str] = Counter()
-    for call in calls:
-        per_item[call.item] += call.fate is Fate.SUCCESS
-    histogram = Counter(per_item.values())
-    return {"calls": terms.per_item, "histogram": {str(count): histogram[count] for count in sorted(histogram)}}
+    histogram: Counter[int] = Counter()
+    for signature, count in view.rows.signatures.items():
+        if view.item(signature) is not None:
+            histogram[sum(view.fates[profile] is Fate.SUCCESS for profile in signature.profiles)] += count
+    return {"calls": view.terms.per_item, "histogram": {str(key): histogram[key] for key in sorted(histogram)}}
 
 
-def _events(records: Iterable[JsonObject]) -> JsonObject:
+def _events(view: _View, counted: Counted) -> JsonObject:
     confirmed = 0
     patterns: Counter[str] = Counter()
-    for record in records:
-        events = record.get("events")
-        found = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
-        confirmed += any(e.get("level") == "manipulation" and e.get("confirmed") is True for e in found)
-        patterns.update({str(e.get("code")) for e in found if e.get("level") in ("pattern", "identity")})
-    return {"confirmed": confirmed, "patterns": dict(sorted(patterns.items()))}
+    for (profile, fate), count in counted.items():
+        events = view.rows.examples[profile].get("events")
+        if fate is Fate.EXCLUDED or not isinstance(events, list | tuple):
+            continue
+        found = [event for event in events if isinstance(event, dict)]
+        shown = any(event.get("level") == "manipulation" and event.get("confirmed") is True for event in found)
+        confirmed += count * shown
+        for code in {_word(event.get("code")) for event in found if event.get("level") in ("pattern", "identity")}:
+            patterns[code] += count
+    return {"confirmed": confirmed, "patterns": _sorted(patterns)}
 
 
-def _strata(terms: Terms, calls: Sequence[Call]) -> JsonObject:
-    found = Counter((call.stratum, call.fate) for call in calls)
-    names = sorted({*terms.strata, *(call.stratum for call in calls)})
+def _strata(view: _View, counted: Counted) -> JsonObject:
+    found: Counter[tuple[str, Fate]] = Counter()
+    for (profile, fate), count in counted.items():
+        found[_word(view.rows.examples[profile].get("stratum")), fate] += count
+    names = sorted({*view.terms.strata, *(name for name, _ in found)})
     return {
         name: {
-            "n": sum(found[name, fate] for fate in Fate if fate is not Fate.EXCLUDED),
-            **{fate.value: found[name, fate] for fate in Fate if fate is not Fate.EXCLUDED},
+            "n": sum(found[name, fate] for fate in _INSIDE),
+            **{fate.value: found[name, fate] for fate in _INSIDE},
         }
         for name in names
     }
 
 
-def _tally(values: Iterable[JsonValue]) -> dict[str, JsonValue]:
-    counts = Counter("none" if value is None else str(value) for value in values)
+def _word(value: JsonValue) -> str:
+    return "none" if value is None else str(value)
+
+
+def _sorted(counts: Counter[str]) -> dict[str, JsonValue]:
     return dict(sorted(counts.items()))
-
-
-def _reason(record: JsonObject) -> str | None:
-    """Return the reason of the first rule that did not find the answer correct."""
-    rules = record.get("rules")
-    for rule in rules if isinstance(rules, list) else ():
-        if isinstance(rule, dict) and rule.get("status") == "decided" and rule.get("correctness") != "correct":
-            return str(rule.get("reason"))
-    return None
-
-
-def _cluster(record: JsonObject) -> str | None:
-    cluster = record.get("cluster")
-    return cluster if isinstance(cluster, str) else None
-
-
-def _repetition(record: JsonObject) -> int:
-    repetition = record.get("repetition")
-    return repetition if isinstance(repetition, int) and not isinstance(repetition, bool) else 0
-
-
-def _hashable(value: JsonValue) -> Hashable:
-    if isinstance(value, Mapping):
-        return tuple((key, _hashable(member)) for key, member in sorted(value.items()))
-    if isinstance(value, list | tuple):
-        return tuple(_hashable(member) for member in value)
-    # True == 1 and 1 == "1" must not share a profile.
-    return type(value).__name__, value

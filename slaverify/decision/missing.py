@@ -73,11 +73,13 @@ def _meets(terms: Terms, record: JsonObject, outcome: Outcome) -> bool | None:
     """Tell whether an answered or refused record matches what the metric counts; null if nobody can say yet."""
     known = True if terms.count is None else match_of(terms.count, record)
     if terms.cut is not None and known is not False:
-        reached = _reaches(record.get(terms.value), terms.cut, outcome)
+        reached = reaches(record.get(terms.value), terms.cut)
+        if reached is None and outcome != Outcome.ANSWERED:
+            reached = False
         known = reached if known or reached is False else None
     if terms.limit_ms is not None and known is not False:
-        within = _within(record.get("latency_ms"), terms.limit_ms)
-        known = within if known or within is False else None
+        in_time = within(record.get("latency_ms"), terms.limit_ms)
+        known = in_time if known or in_time is False else None
     return known
 
 
@@ -123,17 +125,17 @@ def _unresolved_criterion(accepted: tuple[str | int | bool, ...], criteria: Json
     return any(criteria.get(name) == "unresolved" for name in names)
 
 
-def _reaches(value: JsonValue, cut: Decimal, outcome: Outcome) -> bool | None:
+def reaches(value: JsonValue, cut: Decimal) -> bool | None:
+    """Tell whether a score reaches the cut, null without a score."""
     score = decimal_of(value)
-    if score is None:
-        return None if outcome == Outcome.ANSWERED else False
-    return score >= cut
+    return None if score is None else score >= cut
 
 
-def _within(latency: JsonValue, limit_ms: Fraction) -> bool | None:
-    if isinstance(latency, bool) or not isinstance(latency, int):
+def within(latency_ms: JsonValue, limit_ms: Fraction) -> bool | None:
+    """Tell whether a latency lies within the limit, null without a latency."""
+    if isinstance(latency_ms, bool) or not isinstance(latency_ms, int):
         return None
-    return latency <= limit_ms
+    return latency_ms <= limit_ms
 
 
 def decimal_of(value: JsonValue) -> Decimal | None:

@@ -8,7 +8,9 @@ from fractions import Fraction
 from slaverify.canonical import JsonObject, JsonValue, decimal_text, real9
 from slaverify.contract import Contract, Metric
 from slaverify.decision import shown
-from slaverify.decision.assess import Assessed, count_of, required_subjects
+from slaverify.decision.assess import required_subjects
+from slaverify.decision.assessed import Assessed, count_of
+from slaverify.decision.calibrated import MetricCalibration
 from slaverify.decision.rules import Ruling, numbers_of
 from slaverify.decision.settle import settle, tipping
 from slaverify.decision.states import judge
@@ -56,12 +58,17 @@ _METRIC_ONLY = (
 _COUNTS = ("n", "x", "failures", "failures_vendor", "unresolved", "open")
 
 
-def results(contract: Contract, inputs_json: JsonObject, run_validity: RunValidity) -> JsonObject:
+def results(
+    contract: Contract,
+    inputs_json: JsonObject,
+    run_validity: RunValidity,
+    calibrations: Mapping[str, MetricCalibration] | None = None,
+) -> JsonObject:
     """Return the numbers and the state of every metric, and the descriptive ones of every stratum. Raises nothing.
 
-    `inputs_json` is a `slaverify/inputs/1` document.
+    `inputs_json` is a `slaverify/inputs/1` document; `calibrations` what people said of the judge, by metric id.
     """
-    judged = judge(contract, inputs_json, run_validity)
+    judged = judge(contract, inputs_json, run_validity, calibrations)
     metrics: list[JsonValue] = []
     strata: list[JsonValue] = []
     for index, (one, ruling) in enumerate(zip(judged.assessed, judged.rulings, strict=True)):
@@ -167,7 +174,7 @@ def _measurement_part(one: Assessed) -> dict[str, JsonValue]:
     spread = repeats is not None and repeats.icc is not None
     return {
         "provenance": one.provenance,
-        "assumptions": ["clusters_exchangeable"] if terms.clustered else [],
+        "assumptions": [*one.assumptions],
         "observations": one.observations,
         "distinct_subjects": one.subjects,
         "required_subjects": required_subjects(terms),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from slaverify.canonical import JsonObject, real9
-from slaverify.decision.assess import Assessed, count_of
+from slaverify.decision.assessed import Assessed, count_of
 from slaverify.decision.rules import Ruling
 from slaverify.decision.words import State
 from slaverify.statistics import first_true, min_n_power, real_tails
@@ -17,12 +17,13 @@ POWER = "0.8"
 def settle(one: Assessed, ruling: Ruling) -> JsonObject | None:
     """Return the n that decides with 80 % power at the observed rate, and in which direction.
 
-    Null unless the count alone left the metric INCONCLUSIVE, and where the observed rate equals the threshold: no n
-    decides then.
+    Null unless the count alone left the metric INCONCLUSIVE, where the observed rate equals the threshold (no n
+    decides then), and for means and judged items, where more items alone may not settle it.
     """
     terms = one.terms
     known = one.observations - (one.f_pass - one.f_breach)
-    if ruling.state is not State.INCONCLUSIVE or ruling.reason is not None or not terms.tested or known <= 0:
+    counted = terms.tested and terms.sampled and one.figure is None and known > 0
+    if ruling.state is not State.INCONCLUSIVE or ruling.reason is not None or not counted:
         return None
     observed = Fraction(count_of(one.entry, "x"), known)
     side = "pass" if observed > terms.t else "breach"

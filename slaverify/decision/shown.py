@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from slaverify.canonical import JsonValue, real9
-from slaverify.decision.assess import Assessed, count_of
+from slaverify.decision.assessed import Assessed, count_of
 from slaverify.statistics import (
     conformance_probability,
     detectable_rate,
@@ -44,6 +44,8 @@ def sample_of(one: Assessed) -> Sample:
 
 def rate(one: Assessed) -> str | None:
     """Return the share of calls that match what the metric counts, in the contract's own sense."""
+    if one.figure is not None:
+        return real9(one.figure.rate)
     if one.observations <= 0 or not one.terms.sampled:
         return None
     if one.effective is not None and one.terms.weights is not None:
@@ -56,6 +58,8 @@ def rate(one: Assessed) -> str | None:
 def exact(one: Assessed) -> JsonValue:
     """Return the interval of the decision, {low, high} in the contract's own sense."""
     terms, sample = one.terms, sample_of(one)
+    if one.figure is not None:
+        return {"low": real9(one.figure.low), "high": real9(one.figure.high)}
     if sample.n_low <= 0 or not terms.sampled:
         return None
     if one.method == "finite_bank":
@@ -72,7 +76,7 @@ def exact(one: Assessed) -> JsonValue:
 def wilson(one: Assessed) -> JsonValue:
     """Return the descriptive interval, {low, high} in the contract's own sense."""
     sample = sample_of(one)
-    if sample.n_low <= 0 or not one.terms.sampled:
+    if sample.n_low <= 0 or not one.terms.sampled or one.figure is not None:
         return None
     confidence = one.terms.confidence
     low = wilson_interval(sample.x_low, sample.n_low, confidence).low
@@ -82,7 +86,7 @@ def wilson(one: Assessed) -> JsonValue:
 def zero_bound(one: Assessed) -> str | None:
     """Return the one-sided bound of the event that did not occur once (failures, or successes)."""
     sample, tail = sample_of(one), float(1 - one.terms.confidence)
-    if sample.n_low <= 0 or not one.terms.sampled:
+    if sample.n_low <= 0 or not one.terms.sampled or one.figure is not None:
         return None
     if one.f_pass == 0:
         return real9(1.0 - limits_at(sample.n_low, sample.n_low, tail).low)
@@ -94,7 +98,8 @@ def zero_bound(one: Assessed) -> str | None:
 def conformance(one: Assessed) -> str | None:
     """Return P(the true rate meets the threshold), information only."""
     sample = sample_of(one)
-    if sample.n_low <= 0 or not one.terms.sampled or one.method == "finite_bank" or not 0 < one.terms.t < 1:
+    independent = one.terms.sampled and one.figure is None and one.method != "finite_bank"
+    if sample.n_low <= 0 or not independent or not 0 < one.terms.t < 1:
         return None
     return real9(conformance_probability(sample.x_low, sample.n_low, one.terms.t))
 

@@ -9,17 +9,20 @@ No scipy is loaded as long as every rule is a comparison of integers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract import Contract
-from slaverify.decision.assess import Assessed, assess, count_of
+from slaverify.decision.assess import Context, assess
+from slaverify.decision.assessed import Assessed, count_of
+from slaverify.decision.calibrated import MetricCalibration
 from slaverify.decision.combine import Combined, Member, combine_states
 from slaverify.decision.rules import Ruling
 from slaverify.decision.terms import terms_of
 from slaverify.decision.words import Reason, RunValidity, State
+from slaverify.statistics import MIN_PER_CLASS
 
 _BLOCKING_IDENTITY = frozenset({"change_point", "shadow_divergence", "fresh_seen_gap"})
 """Statistical signs of another engine: they always block PASS."""
@@ -34,9 +37,14 @@ class Judged:
     combined: Combined
 
 
-def states(contract: Contract, inputs_json: JsonObject, run_validity: RunValidity) -> JsonObject:
+def states(
+    contract: Contract,
+    inputs_json: JsonObject,
+    run_validity: RunValidity,
+    calibrations: Mapping[str, MetricCalibration] | None = None,
+) -> JsonObject:
     """Return {state, metrics: [{id, state, reason}]}: the verdict alone, without the numbers that are only shown."""
-    judged = judge(contract, inputs_json, run_validity)
+    judged = judge(contract, inputs_json, run_validity, calibrations)
     metrics: list[JsonValue] = [
         {"id": one.terms.id, "state": ruling.state.value, "reason": ruling.reason and ruling.reason.value}
         for one, ruling in zip(judged.assessed, judged.rulings, strict=True)
@@ -44,11 +52,23 @@ def states(contract: Contract, inputs_json: JsonObject, run_validity: RunValidit
     return {"state": judged.combined.state.value, "metrics": metrics}
 
 
-def judge(contract: Contract, inputs_json: JsonObject, run_validity: RunValidity) -> Judged:
+def judge(
+    contract: Contract,
+    inputs_json: JsonObject,
+    run_validity: RunValidity,
+    calibrations: Mapping[str, MetricCalibration] | None = None,
+) -> Judged:
     """Return every metric of the contract measured and ruled. A metric absent from the inputs has no observations."""
     entries = _entries(inputs_json)
-    limit = contract.failed_calls.unresolved_max
-    assessed = tuple(assess(terms, entries.get(terms.id, {}), run_validity, limit) for terms in terms_of(contract))
+    stage = contract.judge
+    context = Context(
+        validity=run_validity,
+        unresolved_max=contract.failed_calls.unresolved_max,
+        calibrations=calibrations or {},
+        naive=stage is not None and stage.on_uncalibrated == "declared_limitation",
+        min_per_class=MIN_PER_CLASS if stage is None else stage.calibration.min_per_class,
+    )
+    assessed = tuple(assess(terms, entries.get(terms.id, {}), context) for terms in terms_of(contract))
     return rule(contract, assessed, run_validity)
 
 
@@ -61,7 +81,7 @@ def rule(contract: Contract, assessed: Sequence[Assessed], run_validity: RunVali
             p_breach=None if one.prior is not None else one.p_breach,
             binding=one.terms.binding,
             tested=one.terms.tested,
-            forced=effect is not None and effect.state is State.BREACH and one.prior is None,
+            forced=_forced(one, effect),
         )
         for one, effect in zip(assessed, integrity, strict=True)
     ]
@@ -92,11 +112,21 @@ def _before_family(one: Assessed) -> State:
     return State.PASS if one.passes else State.INCONCLUSIVE
 
 
+def _forced(one: Assessed, effect: Ruling | None) -> bool:
+    """Tell whether an integrity rule makes the metric a breach: another engine answered, or manipulation was shown."""
+    if effect is None or effect.state is not State.BREACH:
+        return False
+    if effect.reason is Reason.ENGINE_MISMATCH:
+        # The run stops at the first such answer, so that what was not sent must not turn it into an invalid run.
+        return one.prior is None or one.prior.reason is not Reason.RUN_INVALID
+    return one.prior is None
+
+
 def _ruling(one: Assessed, breaching: bool, effect: Ruling | None) -> Ruling:
+    if effect is not None and _forced(one, effect):
+        return effect
     if one.prior is not None:
         return one.prior
-    if effect is not None and effect.state is State.BREACH:
-        return effect
     if breaching or (one.breaches_alone and not one.terms.binding):
         return Ruling(State.BREACH)
     if not one.passes:
@@ -106,6 +136,10 @@ def _ruling(one: Assessed, breaching: bool, effect: Ruling | None) -> Ruling:
 
 def _integrity(contract: Contract, one: Assessed) -> Ruling | None:
     """Return what the integrity events among a metric's items do to it, null if nothing."""
+    outcomes = one.entry.get("by_outcome")
+    mismatch = isinstance(outcomes, dict) and count_of(outcomes, "engine_mismatch") > 0
+    if mismatch and contract.engine.on_mismatch == "breach":
+        return Ruling(State.BREACH, Reason.ENGINE_MISMATCH)
     events = one.entry.get("events")
     if not isinstance(events, dict):
         return None

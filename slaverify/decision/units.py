@@ -18,7 +18,7 @@ _NOBODYS = frozenset(outcome.value for outcome in NOBODYS)
 
 
 def unit_rows(terms: Terms, records: Iterable[JsonObject]) -> list[JsonValue]:
-    """Return [sum, unknown, size] per unit for a mean, [errors, weight, unknown] for a corpus rate.
+    """Return [sum, unknown, size] per unit for a mean, [errors, weight, unknown, size] for a corpus rate.
 
     Sums are decimal strings with nine places, null where a score lies off the declared scale (never clipped); sizes
     count calls. Rows are in the order of the unit's id.
@@ -48,15 +48,18 @@ def _scores(terms: Terms, records: list[JsonObject]) -> JsonValue:
 
 
 def _errors(terms: Terms, records: list[JsonObject]) -> JsonValue:
-    errors, weight, unknown = 0, 0, 0
+    errors, weight, unknown, off_scale = Fraction(0), 0, 0, terms.w_max is None or terms.r_max is None
+    ratio = Fraction(terms.r_max or 0)
     for record in records:
         wrong, words = _int(record.get("errors")), _int(record.get("weight"))
         if _nobodys(record) or words is None or (wrong is None and record.get("outcome") == Outcome.ANSWERED.value):
             unknown += 1
             continue
-        errors += words if wrong is None else wrong
+        # The cap on errors belongs to the metric's definition; a unit above w_max has no place on the scale.
+        errors += min(Fraction(words if wrong is None else wrong), ratio * words)
         weight += words
-    return [errors, weight, unknown]
+        off_scale = off_scale or words > (terms.w_max or 0)
+    return [None if off_scale else real9(errors), weight, unknown, len(records)]
 
 
 def _worst_score(terms: Terms) -> Fraction:

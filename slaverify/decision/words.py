@@ -35,10 +35,10 @@ class Reason(StrEnum):
     DATA_ABSENT = "data_absent"
     SCORE_OFF_SCALE = "score_off_scale"
     RULE_UNDEFINED = "rule_undefined"
+    ENGINE_MISMATCH = "engine_mismatch"
     MANIPULATION_CONFIRMED = "manipulation_confirmed"
     BINDING_PATTERN = "binding_pattern"
     DISPUTE_SENSITIVE = "dispute_sensitive"
-    NAIVE_JUDGE_RATE = "naive_judge_rate"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from slaverify.statistics.bank import (
     finite_bank_acceptance_numbers,
     finite_bank_interval,
 )
+from slaverify.statistics.binomial import EXACT_MAX_N, exact_at_most
 from slaverify.statistics.clustered import (
     Clustered,
     ClusteredInterval,
@@ -23,7 +24,6 @@ from slaverify.statistics.clustered import (
 )
 from slaverify.statistics.exact import (
     DIRECTIONS,
-    EXACT_MAX_N,
     RULES,
     Numbers,
     Tails,
@@ -32,6 +32,7 @@ from slaverify.statistics.exact import (
     binomial_tails,
     failures_at_most,
     min_n_zero_failures,
+    rejection_number,
     required_sample,
     success_threshold,
 )
@@ -74,8 +75,10 @@ from slaverify.statistics.means import (
     MeanInterval,
     bounded_mean_interval,
     bounded_mean_log_e,
+    corpus_limits,
     corpus_rate_interval,
     corpus_rate_log_e,
+    corpus_shares,
     log_wealth,
     lower_limit,
     mirrored,
@@ -188,13 +191,16 @@ __all__ = [
     "cohen_kappa",
     "combined",
     "conformance_probability",
+    "corpus_limits",
     "corpus_rate_interval",
     "corpus_rate_log_e",
+    "corpus_shares",
     "corrected_limits",
     "count_required",
     "detectable_rate",
     "early_stop",
     "equivalent_labels",
+    "exact_at_most",
     "exact_bound",
     "exact_interval",
     "failures_at_most",
@@ -231,6 +237,7 @@ __all__ = [
     "paired_sample_size",
     "power",
     "real_tails",
+    "rejection_number",
     "required_sample",
     "shares_of",
     "stage_risks",

@@ -1,31 +1,24 @@
 """Decide in exact integers: binomial tails, acceptance and rejection numbers, smallest decidable samples.
 
-Standard library alone, so that an integer verdict can be derived again without any numerical package.
-A rate T = a/b makes each probability an integer over b^n: the terms C(n, f) a^(n-f) (b-a)^f follow from one
-another by one small multiplication and one small division, and nothing is ever rounded.
+Standard library alone, so that an integer verdict can be derived again without any numerical package. Every
+comparison of a tail with a level is exact (`binomial`): no rounding decides.
 
 Source: ISO 2859-4:2020 and JCGM 106:2012 for the use of the numbers (*unverified*); the arithmetic is elementary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import accumulate
 
 from slaverify.errors import Text
 from slaverify.statistics import domain
+from slaverify.statistics.binomial import at_most, is_at_most
 from slaverify.statistics.search import first_true, last_true
-
-EXACT_MAX_N = 20_000
-"""Largest n for which every number is computed in integers; above it `scipy.special.bdtr` serves."""
 
 RULES = ("guarded", "guarded_rejection", "simple", "two_point", "zero_observed")
 DIRECTIONS = ("at_least", "at_most")
-
-_CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +89,10 @@ def acceptance_numbers(
     if rule == "two_point":
         limit = _two_point_limit(n, two_point)
         return _with_risks(t, n, limit, limit + 1)
-    accept, reject = _crossings(t, n, a_pass, a_breach)
-    if rule == "guarded_rejection":
-        accept = None if reject is None else reject - 1
-    return _with_risks(t, n, accept, reject)
+    reject = rejection_number(t, n, a_breach)
+    if rule == "guarded":
+        return _with_risks(t, n, _largest(t, n, a_pass), reject)
+    return _with_risks(t, n, None if reject is None else reject - 1, reject)
 
 
 def success_threshold(threshold: Decimal | Fraction, direction: str, *, closed: bool = False) -> Fraction:
@@ -135,93 +128,28 @@ def binomial_tails(x: int, n: int, threshold: Decimal | Fraction) -> Tails:
     """
     domain.counts(x, n, least=0)
     t = domain.share(threshold, "threshold", closed=True)
-    at_most = failures_at_most(n - x, n, t)
-    above = failures_at_most(n - x - 1, n, t)
-    return Tails(p_greater=at_most, p_less=1 - above)
+    return Tails(p_greater=at_most(n - x, n, t), p_less=at_most(x, n, 1 - t))
 
 
 def failures_at_most(c: int, n: int, threshold: Fraction) -> Fraction:
-    """Return P(F <= c) for F ~ Bin(n, 1 - threshold), exact; 0 for c < 0 and 1 for c >= n."""
-    if c < 0:
-        return Fraction(0)
-    if c >= n:
-        return Fraction(1)
-    if 2 * c > n:
-        # Fewer terms from the other end: F' = n - F ~ Bin(n, threshold).
-        return 1 - failures_at_most(n - c - 1, n, 1 - threshold)
-    total = 0
-    for failures, term in enumerate(_terms(threshold, n)):
-        total += term
-        if failures == c:
-            break
-    return Fraction(total, threshold.denominator**n)
+    """Return P(F <= c) for F ~ Bin(n, 1 - threshold): exact for small n, else within 2^-250."""
+    return at_most(c, n, threshold)
 
 
-def _terms(t: Fraction, n: int) -> Iterator[int]:
-    """Yield C(n, f) a^(n-f) (b-a)^f for f = 0..n, where t = a/b."""
-    a, b = t.numerator, t.denominator
-    if a == 0:
-        yield from (0 for _ in range(n))
-        yield b**n
-        return
-    term, wrong = a**n, b - a
-    for f in range(n + 1):
-        yield term
-        # Exact: (f+1) a divides the product, since the next term is an integer multiple of a^(n-f-1).
-        term = term * ((n - f) * wrong) // ((f + 1) * a)
+def rejection_number(t: Fraction, n: int, alpha: Fraction) -> int | None:
+    """Return the smallest r <= n with P(F >= r) <= alpha at the success rate t in (0, 1), null if none.
+
+    Raises: StatisticsError SLV-S003 (a tie at a huge n).
+    """
+    # P(F >= r) <= alpha  <=>  P(n - F <= n - r) <= alpha, a lower tail of the successes.
+    accept = _largest(1 - t, n, alpha)
+    return None if accept is None else n - accept
 
 
-def _crossings(t: Fraction, n: int, alpha_pass: Fraction, alpha_breach: Fraction) -> tuple[int | None, int | None]:
-    """Return the largest c with P(F <= c) <= alpha_pass and the smallest r <= n with P(F >= r) <= alpha_breach."""
-    if n > EXACT_MAX_N:
-        return _crossings_by_beta(t, n, alpha_pass, alpha_breach)
-    whole = t.denominator**n
-    low = alpha_pass.numerator * whole // alpha_pass.denominator
-    # P(F >= r) <= alpha  <=>  P(F <= r - 1) >= 1 - alpha, rounded up to the next integer.
-    keep = 1 - alpha_breach
-    high = -(-keep.numerator * whole // keep.denominator)
-    accept: int | None = None
-    total = 0
-    for failures, term in enumerate(_terms(t, n)):
-        total += term
-        if total <= low:
-            accept = failures
-        if total >= high:
-            reject = failures + 1
-            return accept, reject if reject <= n else None
-    raise AssertionError("the terms of a binomial sum to one")
-
-
-def _crossings_by_beta(
-    t: Fraction, n: int, alpha_pass: Fraction, alpha_breach: Fraction
-) -> tuple[int | None, int | None]:
-    from scipy.special import bdtr, bdtrc
-
-    fail = float(1 - t)
-
-    def below(c: int) -> bool:
-        return _clearly_at_most(float(bdtr(c, n, fail)), float(alpha_pass))
-
-    def above(r: int) -> bool:
-        return _clearly_at_most(float(bdtrc(r - 1, n, fail)), float(alpha_breach))
-
-    accept = last_true(below, -1, n)
-    reject = first_true(above, 0, n + 1)
-    return None if accept < 0 else accept, None if reject > n else reject
-
-
-def _clearly_at_most(tail: float, alpha: float) -> bool:
-    if abs(tail - alpha) <= _CLOSE * alpha:
-        raise domain.refusal(
-            "SLV-S003",
-            Text(
-                "una cola queda demasiado cerca de alfa para decidirla en punto flotante",
-                "a tail lies too close to alpha to be decided in floating point",
-            ),
-            "n",
-            Text(f"use n hasta {EXACT_MAX_N} o cambie n en una unidad", f"use n up to {EXACT_MAX_N} or move n by one"),
-        )
-    return tail <= alpha
+def _largest(t: Fraction, n: int, alpha: Fraction) -> int | None:
+    """Return the largest c with P(F <= c) <= alpha, null if none."""
+    found = last_true(lambda c: is_at_most(c, n, t, alpha), -1, n)
+    return None if found < 0 else found
 
 
 def _two_point_limit(n: int, plan: TwoPoint | None) -> int:
@@ -236,10 +164,8 @@ def _two_point_limit(n: int, plan: TwoPoint | None) -> int:
     r0, r1 = domain.level(plan.r0, "r0"), domain.level(plan.r1, "r1")
     if good >= bad:
         raise domain.refusal("SLV-S001", Text("f0 tiene que ser menor que f1", "f0 has to be below f1"), "f0")
-    keep = 1 - r0
-    least = -(-keep.numerator * good.denominator**n // keep.denominator)
-    limit = next(c for c, total in enumerate(accumulate(_terms(1 - good, n))) if total >= least)
-    if failures_at_most(limit, n, 1 - bad) > r1:
+    reject = rejection_number(1 - good, n, r0)
+    if reject is None or not is_at_most(reject - 1, n, 1 - bad, r1):
         raise domain.refusal(
             "SLV-S007",
             Text(
@@ -249,24 +175,16 @@ def _two_point_limit(n: int, plan: TwoPoint | None) -> int:
             "n",
             Text("suba n o separe f0 y f1", "raise n or set f0 and f1 further apart"),
         )
-    return limit
+    return reject - 1
 
 
 def _with_risks(t: Fraction, n: int, accept: int | None, reject: int | None) -> Numbers:
     return Numbers(
         accept,
         reject,
-        Fraction(0) if accept is None else _tail(accept, n, t),
-        Fraction(0) if reject is None else 1 - _tail(reject - 1, n, t),
+        Fraction(0) if accept is None else at_most(accept, n, t),
+        Fraction(0) if reject is None else at_most(n - reject, n, 1 - t),
     )
-
-
-def _tail(c: int, n: int, t: Fraction) -> Fraction:
-    if n <= EXACT_MAX_N:
-        return failures_at_most(c, n, t)
-    from scipy.special import bdtr
-
-    return Fraction(float(bdtr(c, n, float(1 - t)))) if c >= 0 else Fraction(0)
 
 
 def _smallest_power(q: Fraction, limit: Fraction) -> int:

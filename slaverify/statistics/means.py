@@ -14,9 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import TypeAlias
 
 from slaverify.errors import StatisticsError, Text
 from slaverify.statistics import domain
+
+Units: TypeAlias = Mapping[tuple[float, float], int]
+"""How often each pair of (errors, weight) occurs among the units."""
 
 STAKES = (0.03, 0.1, 0.3, 0.6, 0.85)
 """Fixed stakes, part of the format: another set would be another method."""
@@ -83,7 +87,7 @@ def corpus_rate_log_e(
     units = _units(errors, weights, w_max, ratio)
     if not 0.0 < t < ratio:
         raise _threshold(threshold, 0, r_max)
-    shares = _balance(units, t, w_max, ratio)
+    shares = corpus_shares(units, t, w_max, ratio)
     return LogE(log_wealth(mirrored(shares), 1.0 - t / ratio), log_wealth(shares, t / ratio))
 
 
@@ -91,31 +95,38 @@ def corpus_rate_interval(
     errors: Sequence[int], weights: Sequence[int], w_max: int, r_max: Decimal, confidence: Decimal | float
 ) -> MeanInterval:
     """Return the interval of a corpus rate, in [0, r_max]. Raises: StatisticsError SLV-S002, SLV-S003, SLV-S005."""
-    from scipy.optimize import brentq
-
     ratio = domain.finite(r_max, "r_max")
     units = _units(errors, weights, w_max, ratio)
-    total = sum(weight for (_, weight), _ in units.items())
-    if total == 0:
-        raise domain.refusal("SLV-S002", Text("no hay peso", "there is no weight"), "weights")
-    bar = math.log(2.0 / (1.0 - domain.confidence(confidence)))
     weight = math.fsum(w * count for (_, w), count in units.items())
+    if weight <= 0.0:
+        raise domain.refusal("SLV-S002", Text("no hay peso", "there is no weight"), "weights")
     rate = math.fsum(e * count for (e, _), count in units.items()) / weight
+    low, high = corpus_limits(units, w_max, ratio, math.log(2.0 / (1.0 - domain.confidence(confidence))))
+    return MeanInterval(rate, low, high)
+
+
+def corpus_limits(units: Units, w_max: float, r_max: float, bar: float) -> tuple[float, float]:
+    """Return the rates at which the bets against too low and too high reach `bar` (a logarithm); within [0, r_max]."""
+    from scipy.optimize import brentq
 
     def above(theta: float) -> float:
-        return log_wealth(_balance(units, theta, w_max, ratio), theta / ratio) - bar
+        return log_wealth(corpus_shares(units, theta, w_max, r_max), theta / r_max) - bar
 
     def below(theta: float) -> float:
-        return log_wealth(mirrored(_balance(units, theta, w_max, ratio)), 1.0 - theta / ratio) - bar
+        return log_wealth(mirrored(corpus_shares(units, theta, w_max, r_max)), 1.0 - theta / r_max) - bar
 
-    edge = 1e-12 * ratio
-    low = 0.0 if above(edge) <= 0.0 else float(brentq(above, edge, max(rate, 2 * edge), xtol=1e-13))
-    high = (
-        ratio
-        if below(ratio - edge) <= 0.0
-        else float(brentq(below, min(rate, ratio - 2 * edge), ratio - edge, xtol=1e-13))
-    )
-    return MeanInterval(rate, low, high)
+    edge = 1e-12 * r_max
+    low = float(brentq(above, edge, r_max - edge, xtol=1e-13)) if above(edge) > 0.0 > above(r_max - edge) else 0.0
+    high = float(brentq(below, edge, r_max - edge, xtol=1e-13)) if below(r_max - edge) > 0.0 > below(edge) else r_max
+    return low, high
+
+
+def corpus_shares(units: Units, t: float, w_max: float, r_max: float) -> dict[float, int]:
+    """Return D = e - t w as a share of its range [-t w_max, (r_max - t) w_max]; mean D = 0 is the share t/r_max."""
+    out: Counter[float] = Counter()
+    for (wrong, weight), count in units.items():
+        out[min(1.0, max(0.0, (wrong - t * weight + t * w_max) / (r_max * w_max)))] += count
+    return dict(out)
 
 
 def log_wealth(shares: Mapping[float, int], t: float) -> float:
@@ -192,22 +203,14 @@ def _threshold(value: object, low: object, high: object) -> StatisticsError:
     )
 
 
-def _units(errors: Sequence[int], weights: Sequence[int], w_max: int, r_max: float) -> Counter[tuple[float, int]]:
+def _units(errors: Sequence[int], weights: Sequence[int], w_max: int, r_max: float) -> Units:
     if len(errors) != len(weights):
         raise domain.refusal("SLV-S006", Text("listas de distinto largo", "lists of different length"), "weights")
     domain.count(w_max, "w_max", least=1)
-    units: Counter[tuple[float, int]] = Counter()
+    units: Counter[tuple[float, float]] = Counter()
     for index, (wrong, weight) in enumerate(zip(errors, weights, strict=True)):
         domain.count(wrong, f"errors[{index}]")
         if domain.count(weight, f"weights[{index}]") > w_max:
             raise off_scale(weight, 0, w_max, f"weights[{index}]")
-        units[min(float(wrong), r_max * weight), weight] += 1
+        units[min(float(wrong), r_max * weight), float(weight)] += 1
     return units
-
-
-def _balance(units: Mapping[tuple[float, int], int], t: float, w_max: int, r_max: float) -> dict[float, int]:
-    """Return D = e - t w as a share of its range [-t w_max, (r_max - t) w_max]; mean D = 0 is the share t/r_max."""
-    out: Counter[float] = Counter()
-    for (wrong, weight), count in units.items():
-        out[min(1.0, max(0.0, (wrong - t * weight + t * w_max) / (r_max * w_max)))] += count
-    return dict(out)
