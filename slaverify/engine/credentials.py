@@ -92,13 +92,16 @@ def _read_file(reference: str, path: str) -> str:
         if error.errno in (40, 62):  # ELOOP on Linux and macOS
             raise _exposed(reference, "es un enlace", "is a link") from error
         raise _unreadable(reference, "no se puede leer", "cannot be read") from error
-    with os.fdopen(handle, "rb") as file:
-        facts = os.fstat(file.fileno())
+    try:
+        # Of the open file, not of the name: nobody can swap it in between.
+        facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             raise _exposed(reference, "no es un archivo", "is no file")
         if facts.st_mode & 0o177:
             raise _exposed(reference, "lo pueden leer otros", "can be read by others")
-        data = file.read(_LARGEST_FILE + 1)
+        data = os.read(handle, _LARGEST_FILE)
+    finally:
+        os.close(handle)
     try:
         return data.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:

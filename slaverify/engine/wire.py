@@ -63,6 +63,7 @@ class HttpWire:
         self._connections = connections or spec.call.concurrency
         self._context = tls_context(spec.spki_pins, roots)
         self._headers = _request_headers(spec, secrets)
+        self._url = httpx.URL(spec.address.url)
         self._transport: AiohttpTransport | None = None
 
     async def __aenter__(self) -> HttpWire:
@@ -85,7 +86,7 @@ class HttpWire:
             raise RuntimeError("the wire is not open")
         message = httpx.Request(
             self._spec.method,
-            self._spec.address.url,
+            self._url,
             headers=[*self._headers, *request.extra_headers],
             content=request.body,
         )

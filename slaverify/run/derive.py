@@ -17,7 +17,7 @@ from slaverify.contract.words import Attribution, Outcome
 from slaverify.engine import EndpointSpec, Fault
 from slaverify.errors import EvidenceError, Text
 from slaverify.evalset.answer import Answer
-from slaverify.run.attribution import count_outcomes, end_exchange, read_attempt, unsent_attribution
+from slaverify.run.attribution import Ended, count_outcomes, end_exchange, read_attempt, unsent_attribution
 from slaverify.run.plan import Plan, PlannedExchange
 from slaverify.run.records import (
     EXCHANGES,
@@ -48,6 +48,9 @@ class DerivedExchange:
     attribution: Attribution
     answer: Answer | None = None
     engine_version: str | None = None
+    fingerprint: str | None = None
+    response_id: str | None = None
+    input_tokens: int | None = None
     latency_ms: int | None = None
     attempts: int = 0
     response_mac: str | None = None
@@ -145,20 +148,29 @@ def _derive(
         ending = done.ending if index == last else None
         batch = line["batch"] if isinstance(line["batch"], int) else None
         expected.append(line if record.cut else outcome_line(record, reading, ending, batch, key))
-    final = expected[-1]
-    derived = DerivedExchange(
+    return ended_exchange(planned, records, done, expected[-1]), expected
+
+
+def ended_exchange(
+    planned: PlannedExchange, records: Sequence[AttemptRecord], done: Ended, final: JsonObject
+) -> DerivedExchange:
+    """Return an exchange as it ended, given its attempts and its last line."""
+    last = done.last
+    return DerivedExchange(
         planned=planned,
         outcome=done.ending.outcome,
         attribution=done.ending.attribution,
         answer=done.answer,
-        engine_version=done.last.version,
+        engine_version=last.version,
+        fingerprint=last.fingerprint,
+        response_id=last.response_id,
+        input_tokens=last.input_tokens,
         latency_ms=records[-1].last_byte_ms,
         attempts=len(records),
         response_mac=_text_or_none(final["response_mac"]),
-        fault=None if done.last.fault is None else done.last.fault.value,
+        fault=None if last.fault is None else last.fault.value,
         flags=_texts(final["flags"]),
     )
-    return derived, expected
 
 
 def _recorded(planned: PlannedExchange, lines: Sequence[JsonObject]) -> DerivedExchange:

@@ -19,7 +19,7 @@ from slaverify.contract.words import Outcome
 from slaverify.custody import Frontier, leaf_hash
 from slaverify.engine import EndpointSpec
 from slaverify.run.attribution import count_outcomes
-from slaverify.run.derive import DerivedExchange, DerivedRun, complete_run
+from slaverify.run.derive import DerivedExchange, DerivedRun, complete_run, ended_exchange
 from slaverify.run.faults import journal_error
 from slaverify.run.journal import Journal
 from slaverify.run.plan import Plan, plan_bytes, plan_sha256
@@ -94,19 +94,7 @@ def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Pla
         if done is None:
             continue
         last = exchange_lines(records, done, None, journal.mac_key)[-1]
-        flags = last["flags"]
-        found[call] = DerivedExchange(
-            planned=planned[call],
-            outcome=done.ending.outcome,
-            attribution=done.ending.attribution,
-            answer=done.answer,
-            engine_version=done.last.version,
-            latency_ms=records[-1].last_byte_ms,
-            attempts=len(records),
-            response_mac=keyed(journal.mac_key, records[-1].response),
-            fault=None if done.last.fault is None else done.last.fault.value,
-            flags=tuple(str(flag) for flag in flags) if isinstance(flags, list) else (),
-        )
+        found[call] = ended_exchange(planned[call], records, done, last)
         kept.append(records[-1])
     whole = complete_run(plan, found)
     return DerivedRun(whole.exchanges, whole.counts, signals_of(plan, kept, found))

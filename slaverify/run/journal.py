@@ -319,8 +319,8 @@ def _fill(path: Path, header: RunHeader, plan: Plan, events: Sequence[tuple[str,
             "INSERT INTO exchange (exchange_id, item_id, repetition, side, position, state) "
             "VALUES (?, ?, ?, ?, ?, 'planned')",
             (
-                (secrets.token_hex(16), one.item_id, one.repetition, one.side, one.position)
-                for one in plan.exchanges
+                (exchange_id, one.item_id, one.repetition, one.side, one.position)
+                for exchange_id, one in zip(_tokens(len(plan.exchanges)), plan.exchanges, strict=True)
                 if not one.shadow
             ),
         )
@@ -336,6 +336,11 @@ def _fill(path: Path, header: RunHeader, plan: Plan, events: Sequence[tuple[str,
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _tokens(count: int) -> Iterator[str]:
+    block = secrets.token_bytes(16 * count).hex()
+    return (block[start : start + 32] for start in range(0, len(block), 32))
 
 
 def _record(row: Sequence[object], echoed: frozenset[tuple[str, int]]) -> AttemptRecord:

@@ -9,6 +9,7 @@ Source: docs/spec/run.md, sections "Journal" and "Retries".
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import secrets as randomness
 from collections.abc import Callable, Mapping, Sequence
@@ -66,6 +67,20 @@ class Outbox:
         return self.row.records
 
 
+class Chance:
+    """Random 128-bit values, drawn from the system in blocks: one call for each would cost more than the request."""
+
+    def __init__(self) -> None:
+        self._left: list[str] = []
+
+    def token(self) -> str:
+        """Return 32 random hex digits that nobody got before."""
+        if not self._left:
+            block = randomness.token_hex(16 * 256)
+            self._left = [block[start : start + 32] for start in range(0, len(block), 32)]
+        return self._left.pop()
+
+
 @dataclass(slots=True)
 class Sender:
     """Sends the exchanges of one run. `finished` is called when an ending is durable."""
@@ -84,6 +99,7 @@ class Sender:
     finished: Callable[[Outbox, Ended], None]
     fault_seen: Callable[[Fault], None]
     outstanding: set[asyncio.Future[None]] = field(default_factory=set)
+    chance: Chance = field(default_factory=Chance)
 
     async def exchange(self, row: JournalExchange) -> float | None:
         """Carry one exchange as far as it goes; seconds to park it, or None."""
@@ -108,7 +124,7 @@ class Sender:
             # All attempts of an exchange send the same bytes, also after a kill.
             body = row.records[0].request
         else:
-            ids = RequestIds(randomness.token_hex(16), randomness.token_hex(16))
+            ids = RequestIds(self.chance.token(), self.chance.token())
             body = self.spec.template.render(self.queries[row.item_id], ids)
         return Outbox(row, body, sha256_hex(body), readings)
 
@@ -238,7 +254,7 @@ class Sender:
             result.first_byte_ns,
             result.ended_ns,
             result.status,
-            jcs(dict(record.headers)).decode("utf-8"),
+            json.dumps(record.headers, ensure_ascii=False, sort_keys=True),
             result.wire_bytes,
             len(result.body),
             digest,

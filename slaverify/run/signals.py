@@ -44,6 +44,7 @@ def signals_of(
         _identical(in_order),
         _cached(in_order),
         _drift("drift_echo", [(one.planned.item_id, one.engine_version) for one, _ in in_order]),
+        _drift("drift_fingerprint", [(one.planned.item_id, one.fingerprint) for one, _ in in_order]),
         _drift("drift_spki", [(one.planned.item_id, record.spki) for one, record in in_order]),
     ]
     return tuple(signal for signal in found if signal is not None)
@@ -61,14 +62,15 @@ def _identical(in_order: Sequence[tuple[DerivedExchange, AttemptRecord]]) -> Sig
 
 
 def _cached(in_order: Sequence[tuple[DerivedExchange, AttemptRecord]]) -> Signal | None:
+    # Equal bytes alone may be an engine that is deterministic: the identifier or the cache must say so.
     seen: dict[str, set[bytes]] = {}
     repeated: list[str] = []
     for one, record in in_order:
         item, body = one.planned.item_id, record.response or b""
-        marked = _from_cache(record.headers)
-        if body and (body in seen.setdefault(item, set()) or (marked and one.planned.repetition > 0)):
+        bodies = seen.setdefault(item, set())
+        if body and body in bodies and (one.response_id is not None or _from_cache(record.headers)):
             repeated.append(item)
-        seen[item].add(body)
+        bodies.add(body)
     return Signal("cached_repeat", tuple(dict.fromkeys(repeated))) if repeated else None
 
 

@@ -81,7 +81,7 @@ class RawServer:
                 index = self._step(index)
         except Cancelled:
             pass
-        except BaseException as error:  # handed to the test
+        except BaseException as error:  # noqa: BLE001 - handed to the test
             self.failure = error
         finally:
             self.finished.set()

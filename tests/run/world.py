@@ -77,7 +77,14 @@ class World:
         self.texts = dict(zip(self.items, texts, strict=True))
         self.path = self.folder / f"{RUN_ID}.journal"
         self.header = RunHeader(
-            RUN_ID, CONTRACT, "sha256:" + "cd" * 32, "11" * 32, plan_sha256(self.plan), "sha256:" + "ef" * 32, "0", stamp_now()
+            RUN_ID,
+            CONTRACT,
+            "sha256:" + "cd" * 32,
+            "11" * 32,
+            plan_sha256(self.plan),
+            "sha256:" + "ef" * 32,
+            "0",
+            stamp_now(),
         )
 
     def open(self) -> Journal:

@@ -35,8 +35,8 @@ class JsonHttp:
         return parse_json(body)
 
     def shape(self, tree: JsonValue) -> Fault | None:
-        """Name an object whose members are all null."""
-        if isinstance(tree, dict) and tree and all(member is None for member in tree.values()):
+        """Name an envelope of nulls: an object of several members, all null (one alone is a null answer)."""
+        if isinstance(tree, dict) and len(tree) > 1 and all(member is None for member in tree.values()):
             return Fault.NULL_ENVELOPE
         return None
 

@@ -11,7 +11,9 @@ from slaverify.engine import EndpointSpec, compile_endpoint
 MAPPING = {"answer": "$.answer", "version": "$.version", "error": "$.error", "response_id": "$.id"}
 
 
-def endpoint_spec(url: str = "http://127.0.0.1:9/", *, engine: dict[str, Any] | None = None, **endpoint: Any) -> EndpointSpec:
+def endpoint_spec(
+    url: str = "http://127.0.0.1:9/", *, engine: dict[str, Any] | None = None, **endpoint: Any
+) -> EndpointSpec:
     """Compile an endpoint; keyword arguments are keys of the block `endpoint`."""
     call = {
         "total_timeout_s": "10",
