@@ -23,7 +23,7 @@ def run(arguments: list[str]) -> int:
         return fail(error)
     except KeyboardInterrupt:
         return interrupted()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a crash is reported as one, never as a verdict
         from slaverify.cli.output import crash, usage_error
 
         code = usage_error(error)

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import traceback
+from pathlib import Path
 
 from slaverify.canonical import JsonValue
 from slaverify.cli.language import language, t
@@ -65,7 +66,7 @@ def crash(error: Exception) -> int:
         traceback.print_exc()
     else:
         last = traceback.extract_tb(error.__traceback__)[-1]
-        say(f"  --> {os.path.basename(last.filename)}:{last.lineno}")
+        say(f"  --> {Path(last.filename).name}:{last.lineno}")
     say(
         t(
             "  ayuda: no es un veredicto. Avise con la orden que usó; SLAVERIFY_TRACE=1 muestra dónde.",

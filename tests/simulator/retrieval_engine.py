@@ -18,9 +18,7 @@ from pathlib import Path
 
 VERSION = "retrieval-span 1.0.0"
 STOP = set(
-    "a al algo ante como con cual cuales cuando cuanto cuanta cuantos cuantas de del desde donde e el ella ellos en entre era eran "
-    "es esa ese eso esta este esto estos fue fueron ha han hasta hay la las le les lo los mas me muy no o para pero "
-    "por porque que quien quienes se ser si sin sobre son su sus tambien tenia tiene tuvo un una uno y ya qué".split()
+    ["a", "al", "algo", "ante", "como", "con", "cual", "cuales", "cuando", "cuanto", "cuanta", "cuantos", "cuantas", "de", "del", "desde", "donde", "e", "el", "ella", "ellos", "en", "entre", "era", "eran", "es", "esa", "ese", "eso", "esta", "este", "esto", "estos", "fue", "fueron", "ha", "han", "hasta", "hay", "la", "las", "le", "les", "lo", "los", "mas", "me", "muy", "no", "o", "para", "pero", "por", "porque", "que", "quien", "quienes", "se", "ser", "si", "sin", "sobre", "son", "su", "sus", "tambien", "tenia", "tiene", "tuvo", "un", "una", "uno", "y", "ya", "qué"]
 )
 WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
 
@@ -63,9 +61,7 @@ class Retriever:
     @staticmethod
     def _bm25(query: list[str], bag: Counter[str], idf: dict[str, float], mean: float) -> float:
         length = sum(bag.values())
-        return sum(
-            idf[t] * bag[t] * 2.2 / (bag[t] + 1.2 * (0.5 + 0.5 * length / mean)) for t in set(query) if t in bag
-        )
+        return sum(idf[t] * bag[t] * 2.2 / (bag[t] + 1.2 * (0.5 + 0.5 * length / mean)) for t in set(query) if t in bag)
 
     def best(self, question: str) -> str:
         """Return the sentence that fits the question best."""
@@ -80,7 +76,9 @@ class Retriever:
         return self.sentences[max(range(len(scores)), key=lambda i: (scores[i], -i))]
 
 
-NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:\s?%)?|\b(?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce)\b", re.I)
+NUMBER = re.compile(
+    r"\d+(?:[.,]\d+)*(?:\s?%)?|\b(?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce)\b", re.I
+)
 DATE = re.compile(r"\d{1,2} de [a-z]+(?: de \d{4})?|\b[12]\d{3}\b")
 NAME = re.compile(r"[A-ZÁÉÍÓÚÑ][\w.'-]*(?:(?: de| del| la| los| y)? [A-ZÁÉÍÓÚÑ][\w.'-]*)*")
 PHRASE = re.compile(r"[\w'-]+(?: [\w'-]+){0,4}")

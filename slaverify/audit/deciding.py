@@ -1,0 +1,69 @@
+"""From scores to the decision: copy what the ledger says, count, decide, say what cannot be known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from slaverify.audit.opening import drawn_of
+from slaverify.audit.scoring import SCORES
+from slaverify.audit.session import Session, put, put_json
+from slaverify.custody import Entry, draw_json, exposure_json
+from slaverify.custody.checkpoints import checkpoint_path, covering, read_checkpoints, token_path
+from slaverify.decision import decide, inputs, limitations, results
+from slaverify.evidence import limitation_facts, run_validity
+from slaverify.evidence.read import open_folder
+
+DECISION = "decision/decision.json"
+
+
+def closing(session: Session, number: int) -> tuple[Entry, int]:
+    """Return the entry that closes the evidence of a run, and the size of the checkpoint that covers it.
+
+    The entry is `scored`, or the end of a run without one.
+    """
+    record = session.record(number)
+    last = record.last("scored") or record.terminal
+    assert last is not None  # noqa: S101 - the walk scores or ends a run first
+    covered = covering(session.bank_folder, last.seq)
+    return last, last.seq + 1 if covered is None else covered.size
+
+
+def copy_custody(session: Session, number: int) -> None:
+    """Copy bank, ledger and checkpoints into the run folder, as they stood when the scores were committed."""
+    target, source = session.run_folder(number) / "custody", session.bank_folder
+    _, size = closing(session, number)
+    view = session.ledger.refresh().upto(size)
+    put(target / "bank_manifest.json", (source / "manifest.json").read_bytes())
+    put(target / "bank.checkpoint", (source / "bank.checkpoint").read_bytes())
+    put(target / "index.jsonl", (source / "index.jsonl").read_bytes())
+    put(target / "ledger.jsonl", view.file_bytes())
+    put(target / "draw.json", draw_json(drawn_of(session, number)))
+    put(target / "exposure.json", exposure_json(session.bank.index, view, session.terms))
+    for checkpoint in read_checkpoints(source):
+        if checkpoint.size <= size:
+            _copy_checkpoint(source, target, checkpoint.size)
+
+
+def decide_run(session: Session, number: int) -> None:
+    """Write `statistics/` and `decision/` from the files of the run folder alone."""
+    folder, model = session.run_folder(number), session.contract.model
+    copy_custody(session, number)
+    bundle = open_folder(folder)
+    validity = run_validity(bundle, session.contract, number)
+    records = list(bundle.lines(SCORES)) if bundle.has(SCORES) else []
+    counted = inputs(model, records)
+    measured = results(model, counted, validity)
+    put_json(folder / "statistics" / "inputs.json", counted)
+    put_json(folder / "statistics" / "results.json", measured)
+    facts = limitation_facts(open_folder(folder), session.contract, number)
+    put_json(folder / "decision" / "limitations.json", limitations(model, facts))
+    # Last: its presence says that the step is done.
+    put_json(folder / DECISION, decide(model, measured, validity))
+
+
+def _copy_checkpoint(source: Path, target: Path, size: int) -> None:
+    path = checkpoint_path(source, size)
+    names = [path, token_path(path), *sorted(path.parent.glob(f"{path.name}.*.sshsig"))]
+    for name in names:
+        if name.is_file():
+            put(target / "checkpoints" / name.name, name.read_bytes())

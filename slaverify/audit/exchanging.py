@@ -1,0 +1,122 @@
+"""The exchanges: carry the run out, register its batches, end it in the ledger, write its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slaverify.audit.opening import delivered, drawn_of, header_of, journal_path, plan_of, secrets_of
+from slaverify.audit.session import Session
+from slaverify.canonical import JsonObject
+from slaverify.custody import Draw, Part, RunPermit
+from slaverify.custody.append import Tally, end_run, record_batch, resume_run
+from slaverify.engine import EndpointSpec, compile_endpoint
+from slaverify.errors import EndpointError, Text
+from slaverify.run import OUTCOMES, Batch, Plan, RunRules, rules_of
+from slaverify.run.journal import Journal
+from slaverify.run.runner import RunInputs, RunResult, RunState, carry_out_run, close_run, export_run
+
+
+@dataclass(frozen=True)
+class LedgerBatches:
+    """Registers the batches of one run: the port that the runner asks for."""
+
+    session: Session
+    number: int
+
+    def on_batch(self, batch: Batch) -> int:
+        """Append the entry of a batch and return its sequence number."""
+        entry = record_batch(
+            self.session.ledger,
+            self.session.auditor,
+            self.session.contract.digest,
+            self.number,
+            number=batch.number,
+            first=batch.first,
+            last=batch.last,
+            items=leaves(self.session, batch.items),
+            root=bytes.fromhex(batch.root),
+        )
+        return entry.seq
+
+    def find_batch(self, number: int) -> int | None:
+        """Return the sequence number of a batch that the ledger holds already."""
+        found = self.session.ledger.refresh().find(
+            "batch", contract_digest=self.session.contract.digest, run=self.number, number=number
+        )
+        return None if found is None else found.seq
+
+
+def exchange(session: Session, number: int, permit: RunPermit) -> None:
+    """Send what is not done, end the run in the ledger, and write `run/`.
+
+    Raises: EndpointError SLV-N050 (stopped, exit 6) or SLV-N051 (interrupted, exit 130); the journal keeps all.
+    """
+    folder, model = session.run_folder(number), session.contract.model
+    drawn, plan = drawn_of(session, number), plan_of(folder)
+    spec, rules = compile_endpoint(model), rules_of(model)
+    with Journal.open(journal_path(folder), expected=header_of(session, drawn, plan)) as journal:
+        if journal.summary().attempts and journal.state != "complete":
+            _resumed(session, number, journal)
+        inputs = RunInputs(
+            spec=spec,
+            rules=rules,
+            plan=plan,
+            queries=_queries(session, drawn),
+            permit=permit,
+            secrets=secrets_of(session),
+            ledger=LedgerBatches(session, number),
+            clock=session.ports.clock,
+            progress=session.ports.progress(),
+        )
+        result = carry_out_run(journal, inputs)
+        if result.state in (RunState.STOPPED, RunState.INTERRUPTED):
+            raise _halted(result)
+        if result.state is RunState.INVALID:
+            close_run(journal, spec, rules)
+        _write(session, number, journal, spec, rules, plan)
+        tally = Tally(
+            reason=result.reason,
+            sent=leaves(session, result.sent),
+            in_flight=leaves(session, result.in_flight),
+            outcomes={outcome.value: count for outcome, count in sorted(result.counts.items())},
+        )
+        end_run(session.ledger, session.auditor, session.contract.digest, number, tally)
+    session.ledger.checkpoint(session.custodian)
+
+
+def rewrite(session: Session, number: int) -> None:
+    """Write `run/` again from the journal of a run that has ended, where a kill left it out."""
+    folder, model = session.run_folder(number), session.contract.model
+    if (folder / OUTCOMES).is_file():
+        return
+    with Journal.open(journal_path(folder)) as journal:
+        _write(session, number, journal, compile_endpoint(model), rules_of(model), plan_of(folder))
+
+
+def leaves(session: Session, ids: tuple[str, ...]) -> list[int]:
+    """Return the leaf numbers of item ids, ascending."""
+    return sorted({session.bank.index.by_id[item].i for item in ids})
+
+
+def _queries(session: Session, drawn: Draw) -> dict[str, JsonObject]:
+    return {item.id: item.content for item in delivered(session, drawn, Part.QUERY)}
+
+
+def _resumed(session: Session, number: int, journal: Journal) -> None:
+    counts = {outcome.value: count for outcome, count in sorted(journal.summary().outcomes.items())}
+    tally = Tally(reason="resume", outcomes=counts)
+    resume_run(session.ledger, session.auditor, session.contract.digest, number, tally)
+
+
+def _write(session: Session, number: int, journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan) -> None:
+    export_run(journal, spec, rules, plan, session.run_folder(number))
+
+
+def _halted(result: RunResult) -> EndpointError:
+    interrupted = result.state is RunState.INTERRUPTED
+    return EndpointError(
+        "SLV-N051" if interrupted else "SLV-N050",
+        Text(f"la corrida se detuvo: {result.reason}", f"the run stopped: {result.reason}"),
+        why=Text("nada se perdió; lo contestado queda contestado", "nothing was lost; what was answered stays so"),
+        exit_code=130 if interrupted else 6,
+    )

@@ -1,0 +1,172 @@
+"""The steps up to the first request: register, preflight, open, draw, deliver, plan, start, anchor.
+
+The order is fixed: nothing private leaves before the start lies under an anchored checkpoint.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from slaverify.audit.environment import environment
+from slaverify.audit.session import Session, put, put_json, write_pointers
+from slaverify.canonical import JsonObject, jcs, loads_canonical, sha256_hex
+from slaverify.contract import method_digest
+from slaverify.custody import Draw, Part, RunPermit, authorise, draw_json, draw_run
+from slaverify.custody.append import RunStart, open_run, record_draw, register_contract, register_key, start_run
+from slaverify.custody.checkpoints import covering
+from slaverify.custody.deliver import DeliveredItem, deliver, delivery_path, open_delivery
+from slaverify.engine import compile_endpoint
+from slaverify.engine.wire import Secrets, read_secrets
+from slaverify.run import PLAN, Plan, build_plan, plan_bytes, plan_sha256, read_plan
+from slaverify.run.journal import Journal, RunHeader
+from slaverify.run.rules import stamp
+from slaverify.run.runner import PreflightRecord, probe_endpoint
+from slaverify.version import __version__
+
+
+def secrets_of(session: Session) -> Secrets:
+    """Read the endpoint's secret, once, from where the contract says. Raises: EndpointError SLV-N020 to N022."""
+    auth = session.contract.model.endpoint.auth
+    return read_secrets([] if auth is None else [auth.secret])
+
+
+def probe(session: Session) -> PreflightRecord:
+    """Do the preflight: public items alone. Raises: EndpointError SLV-N040 (6), SLV-N041, SLV-N042 (5)."""
+    spec = compile_endpoint(session.contract.model)
+    return probe_endpoint(spec, secrets_of(session), session.ports.clock)
+
+
+def open_next_run(session: Session) -> tuple[int, PreflightRecord]:
+    """Register contract and auditor, do the preflight, and open a run; the ledger gives its number.
+
+    Raises: what the preflight raises (then no number is used), CustodyError SLV-K041, SLV-K045.
+    """
+    register_key(session.ledger, session.custodian, session.auditor, now=session.ports.clock())
+    register_contract(session.ledger, session.custodian, session.terms)
+    found = probe(session)
+    record = open_run(session.ledger, session.auditor, session.terms)
+    return record.number, found
+
+
+def prepare(session: Session, number: int, found: PreflightRecord | None) -> None:
+    """Draw, deliver the queries, write plan, contract and environment, and make the journal."""
+    folder = session.run_folder(number)
+    write_pointers(folder, session.bank_folder, session.keys.folder, session.out)
+    put(folder / "contract" / "contract.json", jcs(session.contract.tree))
+    drawn = record_draw(session.ledger, session.auditor, session.bank.index, session.terms, number)
+    put(folder / "custody" / "draw.json", draw_json(drawn))
+    deliver_part(session, drawn, Part.QUERY)
+    plan = _plan(session, folder, drawn)
+    if not (folder / "environment" / "environment.json").is_file():
+        put_json(folder / "environment" / "environment.json", environment())
+    journal = journal_path(folder)
+    if not journal.is_file():
+        record = found or probe(session)
+        header = header_of(session, drawn, plan)
+        Journal.create(journal, header, plan, events=[("preflight", record.to_json())]).close()
+
+
+def start(session: Session, number: int) -> RunPermit:
+    """Record the start, anchor it as the contract asks, and return the permit to send.
+
+    Raises: CustodyError SLV-K040, ReportError SLV-R020 (no token: exit 6, resumable).
+    """
+    folder = session.run_folder(number)
+    drawn = drawn_of(session, number)
+    record = session.record(number)
+    if record.started is None:
+        start_run(session.ledger, session.auditor, drawn, _start(session, folder))
+        record = session.record(number)
+    assert record.started is not None  # noqa: S101 - just appended
+    stamped = session.terms.start_anchor in ("timestamp", "both")
+    evidence = covering(session.bank_folder, record.started.seq, token=stamped)
+    if evidence is None:
+        # A checkpoint without its token may lie there from a walk that broke off: it gets it now.
+        evidence = session.ledger.checkpoint(session.custodian, session.ports.timestamper if stamped else None)
+    return authorise(
+        session.ledger.refresh(),
+        session.terms,
+        number,
+        evidence.evidence,
+        now=session.ports.clock(),
+        timestamps=session.ports.timestamps,
+    )
+
+
+def drawn_of(session: Session, number: int) -> Draw:
+    """Return the draw of a run, computed again from ledger and index."""
+    return draw_run(session.bank.index, session.ledger.refresh(), session.terms, number)
+
+
+def deliver_part(session: Session, drawn: Draw, part: Part) -> None:
+    """Deliver one part of the drawn items to the auditor, once."""
+    deliver(
+        session.ledger,
+        session.bank,
+        session.terms,
+        drawn,
+        part,
+        custodian=session.custodian,
+        auditor=session.auditor,
+        private=private(session, drawn.run),
+    )
+
+
+def delivered(session: Session, drawn: Draw, part: Part) -> tuple[DeliveredItem, ...]:
+    """Open a delivery and return its items, each checked against its commitment."""
+    path = delivery_path(session.bank_folder, session.ledger.refresh(), drawn, part)
+    return open_delivery(path, session.auditor.age_identity, session.bank, drawn, part, private(session, drawn.run))
+
+
+def private(session: Session, number: int) -> Path:
+    """Return the private folder of a run (0700); nothing of it is ever bundled."""
+    return session.run_folder(number) / "private"
+
+
+def journal_path(folder: Path) -> Path:
+    """Return where the journal of a run folder lies."""
+    return folder / f"{folder.name}.journal"
+
+
+def header_of(session: Session, drawn: Draw, plan: Plan) -> RunHeader:
+    """Return the identity that the journal must have."""
+    return RunHeader(
+        run_id=plan.run_id,
+        contract_digest=session.contract.digest,
+        bank_digest=session.bank.digest,
+        sample_sha256=drawn.sample_sha256,
+        plan_sha256=plan_sha256(plan),
+        method_digest=method_digest(session.contract.tree),
+        product_version=__version__,
+        started_at=stamp(session.ports.clock()),
+    )
+
+
+def plan_of(folder: Path) -> Plan:
+    """Read the plan of a run folder."""
+    return read_plan((folder / PLAN).read_bytes())
+
+
+def _plan(session: Session, folder: Path, drawn: Draw) -> Plan:
+    plan = build_plan(
+        folder.name,
+        drawn.selection.sample,
+        session.contract.model.repetitions.per_item,
+        bytes.fromhex(drawn.seed),
+    )
+    put(folder / PLAN, plan_bytes(plan))
+    return plan
+
+
+def _start(session: Session, folder: Path) -> RunStart:
+    known: JsonObject = loads_canonical((folder / "environment" / "environment.json").read_bytes())
+    spec = compile_endpoint(session.contract.model)
+    return RunStart(
+        plan_sha256=plan_sha256(plan_of(folder)),
+        engine_version=session.contract.model.engine.version,
+        harness_version=str(known["harness_version"]),
+        lock_sha256=str(known["lock_sha256"]),
+        python=str(known["python"]),
+        os=str(known["os"]),
+        endpoint_host_sha256=sha256_hex(spec.address.host.encode("utf-8")),
+    )

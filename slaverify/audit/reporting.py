@@ -1,0 +1,157 @@
+"""The document: model, pages, signature, own verification, history, entry in the ledger. One PDF per language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from slaverify.audit.closing import fit_signing_key
+from slaverify.audit.history import history_line
+from slaverify.audit.scoring import annex_files
+from slaverify.audit.session import Session, put
+from slaverify.canonical import loads_canonical, sha256_hex
+from slaverify.custody.append import record_report
+from slaverify.errors import ReportError, Text
+from slaverify.evidence import PARTIES, PUBLIC, Bundle
+from slaverify.evidence.pades import pdf_facts, sign_pdf
+from slaverify.evidence.read import open_folder
+from slaverify.evidence.timestamp import Stamper
+from slaverify.evidence.write import replacing, write_bundle
+from slaverify.report import build
+from slaverify.report.pdf import render, renderer
+from slaverify.verify import Outcome, Trust, Verification, VerifyRequest, verify
+
+FOLDER = "report"
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A report that was issued: where it lies, in which language, and its identity."""
+
+    path: Path
+    language: str
+    report_id: str
+    signed_digest: str
+
+
+def issue_reports(session: Session, number: int, languages: tuple[str, ...] = ()) -> list[Issued]:
+    """Write, sign, verify and register the report in each language of the contract (or in those asked for).
+
+    Raises: ReportError SLV-R020 (no token, exit 6), SLV-R011 (system library, exit 6), SLV-R026 (own verification).
+    """
+    wanted = languages or tuple(session.contract.model.report.languages)
+    bundle = open_folder(session.run_folder(number))
+    for edition in (PUBLIC, PARTIES):
+        _edition(session, number, bundle, edition)
+    return [_issue(session, number, bundle, language) for language in wanted]
+
+
+def report_json(session: Session, number: int, language: str) -> bytes:
+    """Return the model of the document, as it follows from the closed evidence and this machine's renderer."""
+    return build(open_folder(session.run_folder(number)), language, renderer())
+
+
+def _issue(session: Session, number: int, bundle: Bundle, language: str) -> Issued:
+    folder = session.run_folder(number)
+    target = folder / FOLDER / f"{bundle_id(bundle)}.{language}.pdf"
+    if not target.is_file():
+        _write_pdf(session, number, bundle, language, target)
+    pdf = target.read_bytes()
+    facts = pdf_facts(pdf, None)
+    embedded = facts.attachment("report.json")
+    if embedded is None or not facts.signed_digest:
+        raise _not_verified(target, "report.json")
+    identifier = str(loads_canonical(embedded)["report_id"])
+    issued = Issued(target, language, identifier, facts.signed_digest)
+    _register(session, number, bundle, issued)
+    return issued
+
+
+def _write_pdf(session: Session, number: int, bundle: Bundle, language: str, target: Path) -> None:
+    key = fit_signing_key(session)
+    assert bundle.manifest_bytes is not None  # noqa: S101 - the evidence is closed
+    model = build(bundle, language, renderer())
+    put(target.with_name(f"{target.stem}.json"), model)
+    signed = sign_pdf(render(model, bundle.manifest_bytes), key, _stamper(session).stamp_digest)
+    checked = own_verification(session, number, bundle, signed)
+    if checked.outcome not in (Outcome.VERIFIED, Outcome.DEMO):
+        failed = next((check for check in checked.checks if check.result.value != "passed"), None)
+        raise _not_verified(target, "" if failed is None else f"{failed.id}: {failed.reason.en}")
+    with replacing(target) as file:
+        file.write(signed)
+
+
+def own_verification(session: Session, number: int, bundle: Bundle, pdf: bytes) -> Verification:
+    """Verify a report before anybody else does: against the contract, with the evidence and the opened annex."""
+    annex = annex_files(session.run_folder(number))
+    sealed = bundle.manifest is not None and bundle.manifest.annex is not None
+    return verify(
+        VerifyRequest(
+            now=session.ports.clock(),
+            pdf=pdf,
+            bundle=bundle,
+            trust=Trust(contract=session.contract),
+            annex=annex if sealed else None,
+            allow_demo=True,
+        )
+    )
+
+
+def bundle_id(bundle: Bundle) -> str:
+    """Return `<contract id>.<run number>`."""
+    assert bundle.manifest is not None  # noqa: S101 - the evidence is closed
+    return bundle.manifest.header.bundle_id
+
+
+def _edition(session: Session, number: int, bundle: Bundle, edition: str) -> None:
+    target = session.run_folder(number) / FOLDER / f"{bundle_id(bundle)}.{edition}.zip"
+    if not target.is_file():
+        target.parent.mkdir(exist_ok=True)
+        write_bundle(bundle, target, edition)
+
+
+def _stamper(session: Session) -> Stamper:
+    if not isinstance(session.ports.timestamper, Stamper):
+        raise ReportError(
+            "SLV-R020",
+            Text("no hay autoridad de sellado de tiempo", "there is no timestamp authority"),
+            fix=Text("agregue report.signature.tsa_urls al contrato", "add report.signature.tsa_urls to the contract"),
+            where="report.signature.tsa_urls",
+            exit_code=6,
+        )
+    return session.ports.timestamper
+
+
+def _register(session: Session, number: int, bundle: Bundle, issued: Issued) -> None:
+    record = session.record(number)
+    if any(entry.data.get("signed_digest") == issued.signed_digest for entry in record.all("report_issued")):
+        return
+    history = session.out / "history" / f"{session.contract.model.contract.id}.jsonl"
+    line = history_line(history, bundle, session.contract, issued.report_id, issued.signed_digest)
+    assert bundle.manifest is not None  # noqa: S101 - the evidence is closed
+    record_report(
+        session.ledger,
+        session.auditor,
+        session.contract.digest,
+        number,
+        report_id=issued.report_id,
+        signed_digest=issued.signed_digest,
+        bundle_digest=bundle.digest,
+        history_sha256=sha256_hex(line),
+        size=bundle.manifest.header.ledger.size,
+    )
+    session.ledger.checkpoint(session.custodian)
+
+
+def _not_verified(target: Path, detail: str) -> ReportError:
+    return ReportError(
+        "SLV-R026",
+        Text("el informe no pasó su propia verificación; no se emitió", "the report failed its own verification"),
+        why=Text(detail, detail),
+        fix=Text(
+            "revise la evidencia con «slaverify verify»; el informe no quedó escrito",
+            "look at the evidence with `slaverify verify`; no report was written",
+        ),
+        where=target.name,
+        exit_code=4,
+    )

@@ -1,0 +1,146 @@
+"""Score the answers of a run against the references that were delivered after it, and commit the scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from slaverify.audit.opening import deliver_part, delivered, drawn_of, journal_path, plan_of, private
+from slaverify.audit.session import Session, put
+from slaverify.canonical import JsonObject, JsonValue, jsonl, sha256_hex
+from slaverify.custody import Part
+from slaverify.custody.append import record_scored
+from slaverify.custody.deliver import DeliveredItem
+from slaverify.engine import compile_endpoint
+from slaverify.evalset import Item, join
+from slaverify.run import DerivedExchange, rules_of
+from slaverify.run.journal import Journal
+from slaverify.run.runner import journal_run
+from slaverify.scoring import Scored, ScoreRecord, score, settings_for
+from slaverify.verify.annex_items import INDEX, AnnexItem, annex_index
+from slaverify.verify.records import cluster_names, finished
+
+SCORES = "scoring/scores.jsonl"
+TRACES = "scoring/traces.jsonl"
+RULES = "scoring/rules.jsonl"
+"""File of the annex with the full results of the rules: they name references."""
+ANNEX_FOLDER = "annex"
+"""Folder of `private/` with the files that the sealed annex will hold."""
+_ANSWER_ONLY = ("rule", "status", "reason", "extracted", "canonical_answer", "spans", "flags")
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """One drawn item, both parts as they were delivered."""
+
+    item: Item
+    query: DeliveredItem
+    reference: DeliveredItem
+
+
+def deliver_references(session: Session, number: int) -> None:
+    """Deliver the references of the drawn items, now that the run has ended."""
+    deliver_part(session, drawn_of(session, number), Part.REFERENCE)
+
+
+def score_run(session: Session, number: int) -> None:
+    """Score every planned exchange and write `scoring/`, and the plain files of the annex under `private/`."""
+    folder = session.run_folder(number)
+    opened = _open_items(session, number)
+    model = session.contract.model
+    clusters = cluster_names(one.item for one in opened.values())
+    settings = {stratum: settings_for(model, stratum) for stratum in {one.item.stratum for one in opened.values()}}
+    with Journal.open(journal_path(folder)) as journal:
+        run = journal_run(journal, compile_endpoint(model), rules_of(model), plan_of(folder))
+        nonces = {path: journal.nonce(path) for path in (TRACES, INDEX, RULES)}
+    rows: list[tuple[ScoreRecord, Scored]] = []
+    for exchange in run.exchanges:
+        item = opened[exchange.planned.item_id].item
+        scored = score(item, exchange.answer, exchange.outcome, settings[item.stratum])
+        rows.append((finished(scored.record, exchange, clusters[item.id]), scored))
+    rows.sort(key=lambda row: (row[0].item_id, row[0].repetition, row[0].side))
+    annex = private(session, number) / ANNEX_FOLDER
+    put(annex / INDEX, annex_index(nonces[INDEX], [_annex_item(one) for one in opened.values()]))
+    put(annex / RULES, jsonl([{"nonce": nonces[RULES]}, *(_rules(record, scored) for record, scored in rows)]))
+    put(folder / TRACES, jsonl([{"nonce": nonces[TRACES]}, *(_trace(record, scored) for record, scored in rows)]))
+    # Last: its presence says that the step is done.
+    put(folder / SCORES, jsonl(record.to_json() for record, _ in rows))
+
+
+def commit_scores(session: Session, number: int) -> None:
+    """Record the digest of the scores in the ledger, under a timestamped checkpoint, before any result is shown."""
+    data = (session.run_folder(number) / SCORES).read_bytes()
+    record_scored(session.ledger, session.auditor, session.contract.digest, number, sha256_hex(data))
+    session.ledger.checkpoint(session.custodian, session.ports.timestamper)
+
+
+def annex_files(folder: Path) -> dict[str, bytes]:
+    """Return the plain files of a run's annex, by path inside it; empty where the run was not scored."""
+    plain = folder / "private" / ANNEX_FOLDER
+    return {path.relative_to(plain).as_posix(): path.read_bytes() for path in sorted(plain.rglob("*.jsonl"))}
+
+
+def explain(session: Session, number: int, item_id: str) -> list[JsonObject]:
+    """Return, for one item, the answer as it was read and the full result of each rule. It names the reference."""
+    opened = _open_items(session, number)
+    folder, model = session.run_folder(number), session.contract.model
+    with Journal.open(journal_path(folder)) as journal:
+        run = journal_run(journal, compile_endpoint(model), rules_of(model), plan_of(folder))
+    found: list[JsonObject] = []
+    for exchange in run.exchanges:
+        if exchange.planned.item_id == item_id:
+            item = opened[item_id].item
+            scored = score(item, exchange.answer, exchange.outcome, settings_for(model, item.stratum))
+            found.append(_explained(exchange, scored))
+    return found
+
+
+def _open_items(session: Session, number: int) -> dict[str, _Opened]:
+    drawn = drawn_of(session, number)
+    queries = {item.id: item for item in delivered(session, drawn, Part.QUERY)}
+    found: dict[str, _Opened] = {}
+    for reference in delivered(session, drawn, Part.REFERENCE):
+        query = queries[reference.id]
+        if reference.id in drawn.selection.ids:
+            item = join(
+                query.content, reference.content, reference.id, reference.stratum, reference.twin_of, where=reference.id
+            )
+            found[reference.id] = _Opened(item, query, reference)
+    return found
+
+
+def _annex_item(one: _Opened) -> AnnexItem:
+    from slaverify.canonical import jcs
+
+    return AnnexItem(
+        id=one.item.id,
+        query=jcs(one.query.content),
+        query_salt=bytes.fromhex(one.query.salt),
+        reference=jcs(one.reference.content),
+        reference_salt=bytes.fromhex(one.reference.salt),
+    )
+
+
+def _key(record: ScoreRecord) -> dict[str, JsonValue]:
+    return {"item_id": record.item_id, "repetition": record.repetition, "side": record.side}
+
+
+def _rules(record: ScoreRecord, scored: Scored) -> JsonObject:
+    return {**_key(record), "rules": [trace.to_json() for trace in scored.traces]}
+
+
+def _trace(record: ScoreRecord, scored: Scored) -> JsonObject:
+    # Of each rule only what speaks of the answer: references stand in the sealed annex alone.
+    seen = [{key: trace.to_json()[key] for key in _ANSWER_ONLY} for trace in scored.traces]
+    return {**_key(record), "answer": scored.clean_text, "rules": seen}
+
+
+def _explained(exchange: DerivedExchange, scored: Scored) -> JsonObject:
+    return {
+        "repetition": exchange.planned.repetition,
+        "outcome": exchange.outcome.value,
+        "raw": None if exchange.answer is None else exchange.answer.text,
+        "clean": scored.clean_text,
+        "verdict": None if scored.record.verdict is None else scored.record.verdict.value,
+        "rules": [trace.to_json() for trace in scored.traces],
+    }

@@ -1,0 +1,172 @@
+"""What every step of an audit is given: contract, bank, ledger, keys, ports, and the run's folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from slaverify.canonical import JsonObject, jcs, loads_canonical
+from slaverify.contract import LoadedContract, run_id
+from slaverify.contract.load import parse_contract
+from slaverify.custody import Bank, Clock, RunRecord, Terms, Timestamper, TimestampVerifier, terms_of
+from slaverify.custody.files import private_folder, write_whole
+from slaverify.custody.keys import KeyStore, PartyKey
+from slaverify.custody.ledger_file import LedgerFile
+from slaverify.custody.vault import load_bank
+from slaverify.errors import ApplicationError, ContractError, CustodyError, Text
+from slaverify.evidence.envelope import SigningKey
+from slaverify.run.progress import Progress
+
+POINTERS = "session.json"
+"""File of `private/` that says where bank and keys of a run lie on this machine."""
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What the steps reach the world through; `language` is that of progress and next steps."""
+
+    clock: Clock
+    timestamper: Timestamper | None
+    timestamps: TimestampVerifier
+    signing_key: Callable[[], SigningKey]
+    progress: Callable[[], Progress]
+    language: str = "es"
+
+
+@dataclass(frozen=True)
+class Session:
+    """One audit on this machine. Folders: `bank_folder` (bank and ledger), `out` (one folder a run inside)."""
+
+    contract: LoadedContract
+    terms: Terms
+    bank: Bank
+    bank_folder: Path
+    ledger: LedgerFile
+    keys: KeyStore
+    out: Path
+    ports: Ports
+
+    @property
+    def auditor(self) -> PartyKey:
+        """The auditor's ledger key. Raises: CustodyError SLV-K071."""
+        return self._key("auditor")
+
+    @property
+    def custodian(self) -> PartyKey:
+        """The custodian's ledger key. Raises: CustodyError SLV-K071."""
+        return self._key("custodian")
+
+    def _key(self, role: str) -> PartyKey:
+        named = [name for name in self.keys.names() if role in self.keys.get(name).roles]
+        registered = self.ledger.view.keys
+        found = [key for key in map(self.keys.get, named) if key.key_id in registered] or [
+            self.keys.get(name) for name in named
+        ]
+        if not found:
+            raise CustodyError(
+                "SLV-K071",
+                Text(f"falta la clave de {role}", f"no key of the {role}"),
+                fix=Text(f"créela con «slaverify keys new --role {role}»", f"`slaverify keys new --role {role}`"),
+                where=str(self.keys.folder),
+            )
+        return found[0]
+
+    def run_folder(self, number: int) -> Path:
+        """Return the folder of run `number`."""
+        return self.out / run_id(self.contract.digest, number)
+
+    def last_run(self) -> RunRecord | None:
+        """Return the last run of the contract that the ledger knows, or None."""
+        runs = self.ledger.refresh().runs(self.contract.digest)
+        return runs[-1] if runs else None
+
+    def record(self, number: int) -> RunRecord:
+        """Return what the ledger says of run `number` now. Raises: CustodyError SLV-K040."""
+        found = self.ledger.refresh().run(self.contract.digest, number)
+        if found is None:
+            raise CustodyError("SLV-K040", Text("la corrida no está en el libro", "the run is not in the ledger"))
+        return found
+
+
+def open_session(
+    contract: LoadedContract, bank_folder: Path, out: Path, keys: KeyStore, ports: Ports, *, bank: Bank | None = None
+) -> Session:
+    """Open an audit: the contract must be frozen, the bank the one that it pins, the ledger valid under its pins.
+
+    Raises: ContractError SLV-C053 (a draft, exit 2), CustodyError (bank or ledger, exit 5).
+    """
+    if contract.model.contract.status != "frozen":
+        raise ContractError(
+            "SLV-C053",
+            Text("el contrato es un borrador; solo se audita uno congelado", "the contract is a draft"),
+            fix=Text("congélelo con «slaverify contract freeze»", "freeze it with `slaverify contract freeze`"),
+            where=contract.source,
+        )
+    terms = terms_of(contract.tree, contract.digest)
+    found = bank or load_bank(bank_folder, terms)
+    ledger = LedgerFile.open(bank_folder, ports.clock, trust=terms.trust)
+    _bank_fits(contract, found)
+    return Session(contract, terms, found, bank_folder.resolve(), ledger, keys, out.resolve(), ports)
+
+
+def _bank_fits(contract: LoadedContract, bank: Bank) -> None:
+    promised = dict(contract.model.evaluation_set.strata)
+    sealed = {name: n for name, n in bank.manifest.strata.items() if name != "probe"}
+    if promised != sealed or contract.model.evaluation_set.size != sum(sealed.values()):
+        raise CustodyError(
+            "SLV-K010",
+            Text("los estratos del contrato no son los del banco", "the contract's strata are not those of the bank"),
+            why=Text(f"contrato {promised}, banco {sealed}", f"contract {promised}, bank {sealed}"),
+            fix=Text("corrija evaluation_set y congele otra vez", "mend evaluation_set and freeze again"),
+            where="evaluation_set.strata",
+        )
+
+
+def write_pointers(folder: Path, bank_folder: Path, keys: Path, out: Path) -> None:
+    """Remember in `private/` where bank, keys and output lie, for the commands that take a run alone."""
+    private_folder(folder / "private")
+    tree = {"bank": str(bank_folder), "keys": str(keys), "out": str(out)}
+    write_whole(folder / "private" / POINTERS, jcs(tree), 0o600)
+
+
+def read_pointers(folder: Path) -> dict[str, Path]:
+    """Return what `write_pointers` remembered. Raises: ApplicationError SLV-A022 for a folder that is no run."""
+    try:
+        tree = loads_canonical((folder / "private" / POINTERS).read_bytes())
+    except (OSError, ValueError) as error:
+        raise ApplicationError(
+            "SLV-A022",
+            Text("no es la carpeta de una corrida de esta máquina", "not the folder of a run of this machine"),
+            fix=Text("dé la carpeta que «slaverify audit» imprimió", "give the folder that `slaverify audit` printed"),
+            where=str(folder),
+        ) from error
+    return {key: Path(str(value)) for key, value in tree.items()}
+
+
+def contract_of_run(folder: Path) -> LoadedContract:
+    """Return the frozen contract of a run's folder. Raises: ApplicationError SLV-A022, ProblemsError."""
+    path = folder / "contract" / "contract.json"
+    if not path.is_file():
+        read_pointers(folder)
+    return parse_contract(path.read_bytes(), str(path))
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a file of the run folder whole, flushed to disk; one that stands with these bytes is left alone."""
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, data)
+
+
+def put_json(path: Path, tree: JsonObject) -> None:
+    """Write one JSON object, RFC 8785 bytes."""
+    put(path, jcs(tree))
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the free bytes of the disk of `folder`."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize

@@ -1,0 +1,179 @@
+"""Walk the line: each step looks for its own entry and files and does nothing where they stand.
+
+Order: registered → preflight → run opened → draw → queries → plan → start, anchored → exchanges → run ended →
+references → scores → scores committed → decision → evidence closed and signed → reports → entry `report_issued`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from slaverify.audit.closing import close_run_evidence, fit_signing_key
+from slaverify.audit.deciding import DECISION, decide_run
+from slaverify.audit.exchanging import exchange, rewrite
+from slaverify.audit.opening import open_next_run, prepare, start
+from slaverify.audit.reporting import issue_reports
+from slaverify.audit.scoring import SCORES, commit_scores, deliver_references, score_run
+from slaverify.audit.session import Session
+from slaverify.custody import Part
+from slaverify.custody.checkpoints import covering
+from slaverify.errors import ApplicationError, ReportError, Text
+from slaverify.evidence import TOKEN
+
+
+class Step(StrEnum):
+    """The steps that have a command of their own."""
+
+    RUN = "run"
+    SCORE = "score"
+    JUDGE = "judge"
+    DECIDE = "decide"
+    REPORT = "report"
+
+
+ORDER = tuple(Step)
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """How far a run is: which steps are done, which one comes next (None: none)."""
+
+    number: int
+    folder: Path
+    done: tuple[Step, ...]
+    next: Step | None
+
+
+def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = Step.REPORT) -> Progressed:
+    """Carry the contract's run to the end, or to the step `until`.
+
+    Without `resume` a run that is neither reported nor aborted is left alone.
+    Raises: ApplicationError SLV-A020 (an unfinished run: exit 2 with the line to type), and what the steps raise.
+    """
+    check_signatory(session, authorised_by)
+    fit_signing_key(session)
+    last, found = session.last_run(), None
+    unfinished = last is not None and not last.all("report_issued") and not last.aborted
+    if unfinished and not resume:
+        assert last is not None  # noqa: S101 - implied
+        raise _unfinished(session, last.number)
+    if unfinished and last is not None:
+        number = last.number
+    elif resume and last is not None:
+        return progress_of(session, last.number)
+    else:
+        number, found = open_next_run(session)
+    if session.record(number).started is None:
+        prepare(session, number, found)
+    go(session, number, until)
+    return progress_of(session, number)
+
+
+def go(session: Session, number: int, until: Step) -> None:
+    """Walk run `number` to the end of step `until`."""
+    for step in ORDER[: ORDER.index(until) + 1]:
+        _STEPS[step](session, number)
+
+
+def check_signatory(session: Session, name: str) -> None:
+    """Refuse a name that the contract does not authorise. Raises: ReportError SLV-R025 (exit 2)."""
+    allowed = session.contract.model.report.signature.signatories
+    if name not in allowed:
+        raise ReportError(
+            "SLV-R025",
+            Text(f"«{name}» no puede autorizar el informe", f"`{name}` may not authorise the report"),
+            why=Text(f"el contrato autoriza a: {', '.join(allowed)}", f"the contract authorises: {', '.join(allowed)}"),
+            fix=Text("repita con --authorized-by y uno de esos nombres", "repeat with --authorized-by and such a name"),
+            where="report.signature.signatories",
+        )
+
+
+def progress_of(session: Session, number: int) -> Progressed:
+    """Say which steps of a run are done, from the ledger and the files alone."""
+    record, folder = session.record(number), session.run_folder(number)
+    facts = {
+        Step.RUN: record.terminal is not None and (folder / "run" / "outcomes.jsonl").is_file(),
+        Step.SCORE: record.last("scored") is not None,
+        Step.JUDGE: record.last("scored") is not None,
+        Step.DECIDE: (folder / DECISION).is_file(),
+        Step.REPORT: len(record.all("report_issued")) >= len(session.contract.model.report.languages),
+    }
+    done = tuple(step for step in ORDER if facts[step])
+    return Progressed(number, folder, done, next((step for step in ORDER if not facts[step]), None))
+
+
+def _run(session: Session, number: int) -> None:
+    record = session.record(number)
+    if record.terminal is None:
+        if record.started is None:
+            prepare(session, number, None)
+        exchange(session, number, start(session, number))
+        record = session.record(number)
+    rewrite(session, number)
+    assert record.terminal is not None  # noqa: S101 - exchange ends the run or raises
+    if covering(session.bank_folder, record.terminal.seq) is None:
+        session.ledger.checkpoint(session.custodian)
+
+
+def _score(session: Session, number: int) -> None:
+    record = session.record(number)
+    if record.delivery(Part.REFERENCE.value) is None:
+        deliver_references(session, number)
+    scored = record.last("scored")
+    if scored is None:
+        if not (session.run_folder(number) / SCORES).is_file():
+            score_run(session, number)
+        commit_scores(session, number)
+    elif covering(session.bank_folder, scored.seq, token=_stamps(session)) is None:
+        session.ledger.checkpoint(session.custodian, session.ports.timestamper)
+
+
+def _stamps(session: Session) -> bool:
+    return session.ports.timestamper is not None
+
+
+def _judge(session: Session, number: int) -> None:
+    """Nothing to ask: this version has no judge, and a contract that names one is refused before it runs."""
+
+
+def _decide(session: Session, number: int) -> None:
+    if not (session.run_folder(number) / DECISION).is_file():
+        decide_run(session, number)
+
+
+def _report(session: Session, number: int) -> None:
+    if not (session.run_folder(number) / TOKEN).is_file():
+        close_run_evidence(session, number)
+    issue_reports(session, number)
+
+
+_STEPS: dict[Step, Callable[[Session, int], None]] = {
+    Step.RUN: _run,
+    Step.SCORE: _score,
+    Step.JUDGE: _judge,
+    Step.DECIDE: _decide,
+    Step.REPORT: _report,
+}
+
+
+def _unfinished(session: Session, number: int) -> ApplicationError:
+    folder = session.run_folder(number)
+    return ApplicationError(
+        "SLV-A020",
+        Text(
+            f"la corrida {number} de este contrato no ha terminado; no se abre otra",
+            f"run {number} of this contract is unfinished; no second one is opened",
+        ),
+        why=Text(
+            "una segunda corrida gastaría preguntas y presupuesto",
+            "a second run would burn items and budget",
+        ),
+        fix=Text(
+            "repita la misma orden con --resume",
+            "repeat the same command with --resume",
+        ),
+        where=str(folder),
+    )

@@ -1,0 +1,1 @@
+"""One file per family of commands. Each imports what it needs inside the command that needs it."""

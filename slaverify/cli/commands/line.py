@@ -1,0 +1,235 @@
+"""The line: `audit` walks it whole; `probe`, `run`, `score`, `judge`, `decide`, `report` walk one step; `status`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from slaverify.cli.language import t
+from slaverify.cli.output import emit, out, say
+
+if TYPE_CHECKING:
+    from slaverify.audit.walk import Progressed
+    from slaverify.canonical import JsonObject
+
+_CONTRACT = typer.Argument(..., metavar="CONTRACT", help=t("Contrato congelado.", "Frozen contract."))
+_BANK = typer.Option(..., "--bank", help=t("Carpeta del banco sellado.", "Folder of the sealed bank."))
+_OUT = typer.Option(..., "--out", help=t("Carpeta donde queda la corrida.", "Folder for the run."))
+_RESUME = typer.Option(False, "--resume", help=t("Sigue la corrida que quedó a medias.", "Go on with the run."))
+_KEY = typer.Option(None, "--key", help=t("Clave de firma del auditor (PEM o PKCS#12).", "Auditor's signing key."))
+_BY = typer.Option(..., "--authorized-by", help=t("Quién autoriza el informe.", "Who authorises the report."))
+_RUN = typer.Argument(..., metavar="RUN", help=t("Carpeta de la corrida.", "Folder of the run."))
+_JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of the line to the application."""
+    app.command(help=t("Audita: todo, del registro al informe.", "Audit: the whole line."))(audit)
+    app.command(help=t("Solo las preguntas públicas previas.", "Preflight alone."))(probe)
+    app.command(help=t("Registra, sortea y hace las preguntas.", "Register, draw and ask."))(run)
+    app.command(help=t("Puntúa las respuestas.", "Score the answers."))(score)
+    app.command(help=t("Juez independiente (si el contrato lo pide).", "Independent judge."))(judge)
+    app.command(help=t("Decide según el contrato.", "Decide by the contract."))(decide)
+    app.command(help=t("Cierra la evidencia y emite el informe.", "Close the evidence; issue the report."))(report)
+    app.command(help=t("Qué está hecho, qué falta y qué escribir.", "What is done and what to type."))(status)
+
+
+def audit(
+    contract: Path = _CONTRACT,
+    bank: Path = _BANK,
+    destination: Path = _OUT,
+    authorized_by: str = _BY,
+    resume: bool = _RESUME,
+    key: Path | None = _KEY,
+    as_json: bool = _JSON,
+) -> int:
+    """Walk the whole line and say the verdict."""
+    from slaverify.audit.walk import audit as walk
+    from slaverify.cli.wiring import session_for
+    from slaverify.contract.load import load_contract
+
+    loaded = load_contract(contract)
+    session = session_for(loaded, bank, destination, key)
+    with _line_to_type():
+        done = walk(session, resume=resume, authorised_by=authorized_by)
+    return _finish(done, as_json)
+
+
+def probe(contract: Path = _CONTRACT, as_json: bool = _JSON) -> int:
+    """Ask the public questions and show what the endpoint declares."""
+    from slaverify.cli.wiring import now
+    from slaverify.contract.load import load_contract
+    from slaverify.engine import compile_endpoint
+    from slaverify.engine.wire import read_secrets
+    from slaverify.run.runner import probe_endpoint
+
+    model = load_contract(contract).model
+    auth = model.endpoint.auth
+    record = probe_endpoint(compile_endpoint(model), read_secrets([] if auth is None else [auth.secret]), now)
+    if as_json:
+        emit({"type": "slaverify/probe/1", **record.to_json()})
+        return 0
+    for one in record.probes:
+        out(f"{one.outcome.value}  HTTP {one.status}  {one.version or '-'}  {one.latency_ms} ms")
+    for word in record.limitations:
+        say(t(f"limitación: {word}", f"limitation: {word}"))
+    return 0
+
+
+def run(
+    contract: Path = _CONTRACT,
+    bank: Path = _BANK,
+    destination: Path = _OUT,
+    authorized_by: str = _BY,
+    resume: bool = _RESUME,
+    key: Path | None = _KEY,
+    as_json: bool = _JSON,
+) -> int:
+    """Walk to the end of the exchanges."""
+    from slaverify.audit.walk import Step
+    from slaverify.audit.walk import audit as walk
+    from slaverify.cli.wiring import session_for
+    from slaverify.contract.load import load_contract
+
+    session = session_for(load_contract(contract), bank, destination, key)
+    with _line_to_type():
+        done = walk(session, resume=resume, authorised_by=authorized_by, until=Step.RUN)
+    return _say_progress(done, as_json)
+
+
+def score(
+    run_folder: Path = _RUN,
+    explain: str = typer.Option("", "--explain", metavar="ITEM", help=t("Explica un ítem.", "Explain one item.")),
+    as_json: bool = _JSON,
+) -> int:
+    """Score, or explain one item."""
+    if explain:
+        from slaverify.audit.scoring import explain as explained
+        from slaverify.cli.wiring import session_of_run
+
+        session, number = session_of_run(run_folder)
+        emit({"type": "slaverify/explanation/1", "item_id": explain, "answers": explained(session, number, explain)})
+        return 0
+    return _walk_to(run_folder, "score", as_json)
+
+
+def judge(run_folder: Path = _RUN, as_json: bool = _JSON) -> int:
+    """Ask the judge what no rule settled; a contract without a judge has nothing to ask."""
+    code = _walk_to(run_folder, "judge", as_json)
+    say(t("el contrato no tiene juez: decide solo código", "the contract has no judge: code alone decides"))
+    return code
+
+
+def decide(run_folder: Path = _RUN, as_json: bool = _JSON) -> int:
+    """Decide and say the state of each metric."""
+    from slaverify.cli.verdicts import exit_of, show_decision
+
+    code = _walk_to(run_folder, "decide", as_json)
+    if as_json:
+        return code or exit_of(run_folder)
+    return show_decision(run_folder)
+
+
+def report(
+    run_folder: Path = _RUN,
+    authorized_by: str = _BY,
+    key: Path | None = _KEY,
+    as_json: bool = _JSON,
+) -> int:
+    """Close the evidence and issue the report in each language of the contract."""
+    from slaverify.audit.walk import Step, check_signatory, go, progress_of
+    from slaverify.cli.wiring import session_of_run
+
+    session, number = session_of_run(run_folder, key)
+    check_signatory(session, authorized_by)
+    go(session, number, Step.REPORT)
+    return _finish(progress_of(session, number), as_json)
+
+
+def status(run_folder: Path = _RUN, as_json: bool = _JSON) -> int:
+    """Say what is done, what waits for whom, and the exact next command."""
+    from slaverify.audit.walk import progress_of
+    from slaverify.cli.wiring import session_of_run
+
+    session, number = session_of_run(run_folder)
+    return _say_progress(progress_of(session, number), as_json)
+
+
+def _walk_to(run_folder: Path, step: str, as_json: bool) -> int:
+    from slaverify.audit.walk import Step, go, progress_of
+    from slaverify.cli.wiring import session_of_run
+
+    session, number = session_of_run(run_folder)
+    go(session, number, Step(step))
+    return _say_progress(progress_of(session, number), as_json)
+
+
+def _say_progress(done: Progressed, as_json: bool) -> int:
+    if as_json:
+        emit(_progress_json(done))
+        return 0
+    for step in done.done:
+        out(t(f"hecho     {step.value}", f"done      {step.value}"))
+    if done.next is None:
+        out(t("nada pendiente", "nothing is pending"))
+        return 0
+    out(t(f"sigue     {done.next.value}: espera al auditor", f"next      {done.next.value}: waits for the auditor"))
+    out(f"  {_next_command(done)}")
+    return 0
+
+
+def _next_command(done: Progressed) -> str:
+    assert done.next is not None  # noqa: S101 - asked only where a step is next
+    folder = shlex.quote(str(done.folder))
+    who = t("--authorized-by NOMBRE", "--authorized-by NAME")
+    if done.next.value == "run":
+        from slaverify.audit.session import read_pointers
+
+        places = read_pointers(done.folder)
+        contract, bank, destination = (
+            shlex.quote(str(path)) for path in (done.folder / "contract/contract.json", places["bank"], places["out"])
+        )
+        return f"slaverify audit {contract} --bank {bank} --out {destination} --resume {who}"
+    tail = f" {who}" if done.next.value == "report" else ""
+    return f"slaverify {done.next.value} {folder}{tail}"
+
+
+def _progress_json(done: Progressed) -> JsonObject:
+    return {
+        "type": "slaverify/status/1",
+        "run": done.number,
+        "folder": str(done.folder),
+        "done": [step.value for step in done.done],
+        "next": None if done.next is None else done.next.value,
+        "waits_for": None if done.next is None else "auditor",
+        "command": None if done.next is None else _next_command(done),
+    }
+
+
+def _finish(done: Progressed, as_json: bool) -> int:
+    from slaverify.cli.verdicts import show_verdict
+
+    return show_verdict(done, as_json)
+
+
+class _line_to_type:  # noqa: N801 - reads as a statement at its place of use
+    """Adds to any refusal that can be resumed the exact line that resumes it."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        from slaverify.errors import SlaverifyError, Text
+
+        resumable = isinstance(error, SlaverifyError) and (error.exit_code in (6, 130) or error.code == "SLV-A020")
+        if isinstance(error, SlaverifyError) and resumable:
+            words = [word for word in sys.argv[1:] if word != "--resume"]
+            line = shlex.join(["slaverify", *words, "--resume"])
+            error.fix = Text(
+                f"{error.fix.es + '; ' if error.fix.es else ''}{line}",
+                f"{error.fix.en + '; ' if error.fix.en else ''}{line}",
+            )

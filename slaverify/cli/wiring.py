@@ -1,0 +1,119 @@
+"""Wire the ports of an audit on this machine: clock, keys, timestamp authorities, progress."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slaverify.cli.language import language, t
+from slaverify.errors import ApplicationError, Text
+
+if TYPE_CHECKING:
+    from slaverify.audit.session import Ports, Session
+    from slaverify.contract import LoadedContract
+    from slaverify.custody.keys import KeyStore
+    from slaverify.evidence.envelope import SigningKey
+    from slaverify.evidence.timestamp import Stamper
+
+SIGNING_KEY = "auditor.signing.pem"
+"""Default name, in the folder of keys, of the auditor's X.509 key and certificate."""
+
+
+def now() -> datetime:
+    """Return the present, aware, in UTC: the one clock of the product."""
+    return datetime.now(UTC)
+
+
+def keys_folder() -> Path:
+    """Return the folder of private keys of this user."""
+    from slaverify.custody.keys import default_folder
+
+    return default_folder(os.environ, Path.home())
+
+
+def key_store(folder: Path | None = None) -> KeyStore:
+    """Open the keys; those of a demonstration say so in their names. Raises: CustodyError SLV-K071."""
+    from slaverify.custody.keys import KeyStore
+
+    place = folder or keys_folder()
+    return KeyStore.open(place, demo=any(place.glob("demo-*")) if place.is_dir() else False)
+
+
+def stamper(contract: LoadedContract) -> Stamper | None:
+    """Return what asks the contract's timestamp authorities, in order; None where it names none."""
+    from slaverify.engine.wire import post_timestamp
+    from slaverify.evidence.timestamp import Authority, Stamper
+
+    signature = contract.model.report.signature
+    if not signature.tsa_urls:
+        return None
+    authorities = [Authority(url, partial(post_timestamp, url)) for url in signature.tsa_urls]
+    return Stamper(authorities, tuple(signature.tsa_roots or ()))
+
+
+def ports(contract: LoadedContract, signing: Callable[[], SigningKey]) -> Ports:
+    """Return the ports of an audit of `contract`."""
+    from slaverify.audit.session import Ports
+    from slaverify.evidence.timestamp import TokenReader
+    from slaverify.run.progress import console_progress
+
+    return Ports(
+        clock=now,
+        timestamper=stamper(contract),
+        timestamps=TokenReader(),
+        signing_key=cache(signing),
+        progress=lambda: console_progress(sys.stderr, language()),
+        language=language(),
+    )
+
+
+def session_for(
+    contract: LoadedContract, bank: Path, out: Path, key: Path | None = None, keys: Path | None = None
+) -> Session:
+    """Open an audit with the keys of this user. Raises: ContractError, CustodyError."""
+    from slaverify.audit.session import open_session
+
+    store = key_store(keys)
+    signing = key or store.folder / SIGNING_KEY
+    return open_session(contract, bank, out, store, ports(contract, partial(_load_signing, signing)))
+
+
+def session_of_run(run: Path, key: Path | None = None) -> tuple[Session, int]:
+    """Open the audit that a run folder belongs to, and return it with the run's number."""
+    from slaverify.audit.session import contract_of_run, read_pointers
+
+    folder = run.resolve()
+    pointers = read_pointers(folder)
+    session = session_for(contract_of_run(folder), pointers["bank"], pointers["out"], key, pointers["keys"])
+    return session, int(folder.name.rpartition("-")[2])
+
+
+def _load_signing(path: Path) -> SigningKey:
+    from slaverify.evidence.envelope import load_key
+
+    if not path.is_file():
+        raise ApplicationError(
+            "SLV-A013",
+            Text("falta la clave de firma del auditor", "the auditor's signing key is missing"),
+            fix=Text(
+                "créela con «slaverify keys new --role auditor» o indique --key",
+                "make it with `slaverify keys new --role auditor`, or give --key",
+            ),
+            where=str(path),
+            exit_code=5,
+        )
+    return load_key(path, partial(_passphrase, path))
+
+
+def _passphrase(path: Path) -> str:
+    import getpass
+
+    given = os.environ.get("SLAVERIFY_KEY_PASSPHRASE")
+    if given is not None:
+        return given
+    return getpass.getpass(t(f"Contraseña de {path.name}: ", f"Passphrase of {path.name}: "))
