@@ -100,8 +100,7 @@ def _clock(bundle: Bundle, terms: Terms, view: LedgerView, record: RunRecord) ->
 
 def first_exchange(bundle: Bundle) -> datetime | None:
     """Return when the first drawn item was asked, aware UTC; None if none was. Raises: EvidenceError."""
-    starts = [str(line.get("started_at")) for line in bundle.lines(OUTCOMES)]
-    return utc_time(min(starts)) if starts else None
+    return min((utc_time(str(line.get("started_at"))) for line in bundle.lines(OUTCOMES)), default=None)
 
 
 def _evidence(bundle: Bundle, size: int) -> StartEvidence:

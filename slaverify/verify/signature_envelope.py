@@ -17,7 +17,8 @@ _FILES = {"cms": "manifest.p7s", "token": "manifest.tsr"}
 def envelope_parts(facts: EnvelopeFacts, pins: Pins | None) -> list[Part]:
     """Return the envelope's parts of V17: both files there, whole, valid, by the agreed key and authority."""
     known = pins if pins is not None and pins.auditor_spki else None
-    parts = [_broken(part, detail) for part, detail in facts.broken.items()]
+    absent = {name: "missing" for name, found in (("cms", facts.cms), ("token", facts.token)) if found is None}
+    parts = [_broken(part, detail) for part, detail in {**absent, **facts.broken}.items()]
     if facts.cms is not None:
         words = list(cms_problems(facts.cms))
         if not SIGNING_USAGES & set(facts.cms.signer.key_usage):
