@@ -36,6 +36,7 @@ def beacon_randomness(round_number: int, signature: bytes, public_key: bytes) ->
         hashing = import_module("py_ecc.bls.hash_to_curve")
         compression = import_module("py_ecc.bls.point_compression")
         curve = import_module("py_ecc.optimized_bls12_381")
+        groups = import_module("py_ecc.bls.g2_primitives")
     except ImportError as error:
         raise fault(
             72,
@@ -51,7 +52,10 @@ def beacon_randomness(round_number: int, signature: bytes, public_key: bytes) ->
             (int.from_bytes(public_key[:48], "big"), int.from_bytes(public_key[48:], "big"))
         )
         point = compression.decompress_G1(int.from_bytes(signature, "big"))
-        holds = curve.pairing(curve.G2, point) == curve.pairing(key, hashing.hash_to_G1(message, _TAG, hashlib.sha256))
+        # Outside the subgroup several signatures of one round would pass, each with randomness of its own.
+        holds = groups.subgroup_check(point) and curve.pairing(curve.G2, point) == curve.pairing(
+            key, hashing.hash_to_G1(message, _TAG, hashlib.sha256)
+        )
     except (ValueError, AssertionError) as error:
         raise fault(55, "firma de la baliza", "beacon signature") from error
     if not holds:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from slaverify.canonical import JsonObject, jcs, sha256_hex
+from slaverify.canonical import JsonObject, JsonValue, jcs, sha256_hex
 from slaverify.custody.entries import Entry
 from slaverify.custody.exposure import ExposureEvent, eligible, exposure_tree, remaining_audits
 from slaverify.custody.faults import fault
@@ -59,6 +59,8 @@ class Draw:
     selection: Selection
     remaining_audits: int
     """How many such samples are left after this one."""
+    beacon: JsonValue = None
+    """The beacon's round, signature and randomness, if one was used."""
 
     @property
     def sample_sha256(self) -> str:
@@ -118,6 +120,7 @@ def draw_run(index: Index, view: LedgerView, terms: Terms, run: int) -> Draw:
         reserve_per_stratum=terms.reserve if terms.method != "full" else 0,
         selection=selection,
         remaining_audits=remaining_audits(left, planned),
+        beacon=None if entry is None else entry.data.get("beacon"),
     )
     if entry is not None and _recorded(entry) != (found.seed, found.method, planned, found.sample_sha256):
         raise fault(
@@ -246,7 +249,7 @@ def draw_json(found: Draw) -> bytes:
             "run": found.run,
             "method": found.method,
             "seed": found.seed,
-            "beacon": None,
+            "beacon": found.beacon,
             "at_size": found.at_size,
             "n_per_stratum": found.n_per_stratum,
             "reserve_per_stratum": found.reserve_per_stratum,
@@ -264,7 +267,7 @@ def draw_data(found: Draw) -> JsonObject:
         "run": found.run,
         "seed": found.seed,
         "method": found.method,
-        "beacon": None,
+        "beacon": found.beacon,
         "at_size": found.at_size,
         "n_per_stratum": found.n_per_stratum,
         "sample_sha256": found.sample_sha256,

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from slaverify.custody.entries import Entry
 from slaverify.custody.faults import fault
-from slaverify.custody.note import VerifiedCheckpoint, verify_checkpoint
+from slaverify.custody.note import VerifiedCheckpoint, slug, verify_checkpoint
 from slaverify.custody.ports import TimestampVerifier, TokenTime
 from slaverify.custody.runs import RunRecord
 from slaverify.custody.shapes import read_time, text
@@ -158,8 +158,10 @@ def _witnesses(evidence: StartEvidence, proven: VerifiedCheckpoint, terms: Terms
     found: dict[bytes, int | None] = {}
     by_ssh = evidence.ssh_signatures or {}
     for witness in terms.witnesses:
-        if witness.ssh is not None and witness.name in by_ssh:
-            verify_sshsig(proven.body, witness.ssh, by_ssh[witness.name])
+        # In file names a witness stands by its slug.
+        signature = by_ssh.get(witness.name, by_ssh.get(slug(witness.name)))
+        if witness.ssh is not None and signature is not None:
+            verify_sshsig(proven.body, witness.ssh, signature)
             found.setdefault(ssh_public_key(witness.ssh), None)
     for key in terms.cosigners():
         if key.name in proven.cosigned_at:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+import subprocess
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -162,3 +165,27 @@ def test_the_same_witness_under_two_names_counts_once(world: World) -> None:
     point, at = ledger.checkpoint(world.custodian), world.clock()
     data = cosigned(point.data, point.body, ("buyer.example/w", BUYER, at), ("other.example/w", BUYER, at))
     assert code(world, StartEvidence(data), terms) == ("SLV-K029", 4)
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed: not checked here")
+def test_a_witness_with_an_ssh_key_anchors_without_telling_a_time(world: World, tmp_path: Path) -> None:
+    key = tmp_path / "w"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "w", "-f", key], check=True)
+    witness = {"name": "Servicio Comprador", "role": "buyer", "ssh": (tmp_path / "w.pub").read_text().strip()}
+    changes = {"ledger__witnesses": [witness], "ledger__quorum": 1, "ledger__start_anchor": "witness"}
+    terms = other_terms(world, CONTRACT, **changes)
+    ledger = world.ledger()
+    world.started(ledger, terms)
+    point = ledger.checkpoint(world.custodian)
+    assert code(world, point.evidence, terms) == ("SLV-K029", 4)
+    body = tmp_path / "body"
+    body.write_bytes(point.body)
+    sign = ["ssh-keygen", "-q", "-Y", "sign", "-n", "slaverify-checkpoint", "-f", key, body]
+    subprocess.run(sign, check=True, stderr=subprocess.DEVNULL)
+    (tmp_path / "body.sig").rename(point.path.with_name(f"{point.path.name}.servicio-comprador.sshsig"))
+    signed = covering(world.bank_folder, point.size - 1)
+    assert signed is not None and set(signed.ssh_signatures) == {"servicio-comprador"}
+    permit = authorise(ledger.view, terms, 1, signed.evidence, now=world.clock())
+    assert permit.anchors == ("sshsig",) and permit.anchored_at is None
+    other = dataclasses.replace(signed.evidence, ssh_signatures={"servicio-comprador": "x"})
+    assert code(world, other, terms) == ("SLV-K030", 4)
