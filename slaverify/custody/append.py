@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from slaverify.canonical import JsonObject, JsonValue
-from slaverify.custody.checkpoints import CheckpointFile, covering, read_checkpoints
+from slaverify.custody.checkpoints import CheckpointFile, checkpoint_path, covering, read_checkpoints, token_path
 from slaverify.custody.draw import Draw, draw_data, draw_run
 from slaverify.custody.entries import CHANGE_CHECK, Entry
 from slaverify.custody.faults import fault
@@ -33,6 +33,7 @@ __all__ = [
     "RunStart",
     "Tally",
     "abort_run",
+    "checkpoint_path",
     "covering",
     "end_run",
     "open_run",
@@ -49,6 +50,7 @@ __all__ = [
     "resume_run",
     "revoke_key",
     "start_run",
+    "token_path",
     "void_item",
 ]
 
