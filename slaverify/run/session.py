@@ -206,8 +206,7 @@ class Session:
             self.wake.clear()
             if self.batcher.due():
                 await self.batcher.pump()
-            share = self._probe_due()
-            if share is not None:
+            while (share := self._probe_due()) is not None and not self.stop.is_set():
                 await self._probe(share)
 
     def _probe_due(self) -> float | None:
