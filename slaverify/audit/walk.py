@@ -50,13 +50,13 @@ class Progressed:
 def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = Step.REPORT) -> Progressed:
     """Carry the contract's run to the end, or to the step `until`.
 
-    Without `resume` a run that is neither reported nor aborted is left alone.
+    Without `resume` a run that is neither reported in full nor aborted is left alone.
     Raises: ApplicationError SLV-A020 (an unfinished run: exit 2 with the line to type), and what the steps raise.
     """
     check_signatory(session, authorised_by)
     fit_signing_key(session)
     last, found = session.last_run(), None
-    unfinished = last is not None and not last.all("report_issued") and not last.aborted
+    unfinished = last is not None and not last.aborted and progress_of(session, last.number).next is not None
     if unfinished and not resume:
         assert last is not None  # noqa: S101 - implied
         raise _unfinished(session, last.number)

@@ -118,13 +118,13 @@ def _annex(bundle: Bundle | SlaverifyError | None, identity: Path) -> Mapping[st
 
     if bundle is None or isinstance(bundle, SlaverifyError):
         return None
+    if bundle.manifest is None or bundle.manifest.annex is None or not bundle.has(ANNEX):
+        raise ApplicationError(
+            "SLV-A015",
+            Text("este paquete no trae el anexo sellado", "this bundle does not hold the sealed annex"),
+            fix=Text("quite --identity o use la edición de las partes", "drop --identity, or use the parties' edition"),
+        )
     try:
-        if bundle.manifest is None or bundle.manifest.annex is None or not bundle.has(ANNEX):
-            raise ApplicationError(
-                "SLV-A015",
-                Text("este paquete no trae el anexo sellado", "this bundle does not hold the sealed annex"),
-                fix=Text("use la edición de las partes", "use the edition of the parties"),
-            )
         return open_annex(bundle.read(ANNEX, 512 * 1024 * 1024), bundle.manifest.annex, read_age_identity(identity))
     except SlaverifyError as error:
         return error
