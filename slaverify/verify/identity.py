@@ -17,6 +17,7 @@ from slaverify.verify.checks import EXIT_PIN, PASSED, Part, failed, refused, ski
 from slaverify.verify.material import Material
 
 _BANK = "custody/bank_manifest.json"
+_CONTRACT = "contract/contract.json"
 _NO_PIN = Text("no se fijó nada desde fuera", "nothing was pinned from outside")
 _GIVE_PIN = Text(
     "agregue --contract con el contrato que firmó, o --contract-digest",
@@ -56,8 +57,9 @@ def _inner(material: Material, header: Header) -> Iterator[Part]:
             return
         if found != header.bank_digest:
             yield _differs("bank_digest", header.bank_digest, found)
-    elif material.bundle is not None:
-        yield failed(Text(f"falta {_BANK}", f"{_BANK} is missing"))
+    for path in (_CONTRACT, _BANK):
+        if material.bundle is not None and not material.bundle.has(path):
+            yield failed(Text(f"falta {path}", f"{path} is missing"))
 
 
 def _digest_of_manifest(material: Material) -> str:

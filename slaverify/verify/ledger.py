@@ -35,7 +35,7 @@ from slaverify.custody import (
 from slaverify.errors import EvidenceError, SlaverifyError, Text
 from slaverify.evidence import Bundle, Header
 from slaverify.verify.anchors import checkpoint_parts, stamped_times
-from slaverify.verify.checks import PASSED, Part, failed, noted, refused, skipped
+from slaverify.verify.checks import Part, failed, noted, refused, skipped
 from slaverify.verify.custody_set import CustodySet
 from slaverify.verify.material import Material
 from slaverify.verify.run_records import record_parts
@@ -43,20 +43,26 @@ from slaverify.verify.run_records import record_parts
 LEDGER = "custody/ledger.jsonl"
 
 
-def ledger_parts(material: Material) -> list[Part]:
-    """Return the parts of V18."""
-    bundle = material.bundle
-    if bundle is None or bundle.manifest is None:
+def ledger_parts(material: Material, custody: CustodySet | Part | None) -> list[Part]:
+    """Return the parts of V18; `custody` is what `read_custody` gave."""
+    if custody is None:
         remedy = Text("agregue --bundle con el paquete de evidencia", "add --bundle with the evidence bundle")
         return [skipped(Text("no se dio el paquete", "no bundle was given"), remedy)]
+    if isinstance(custody, Part):
+        return [custody]
+    return [part for step in _STEPS for part in _guarded(step, material, custody)]
+
+
+def read_custody(material: Material) -> CustodySet | Part | None:
+    """Return the verified ledger of the bundle (step 1), the failure that it is, or None without a bundle."""
+    if material.bundle is None:
+        return None
     if material.contract is None:
-        return [failed(Text("sin contrato legible no hay libro que fijar", "no readable contract pins a ledger"))]
+        return failed(Text("sin contrato legible no hay libro que fijar", "no readable contract pins a ledger"))
     try:
-        custody = custody_set(material)
+        return custody_set(material)
     except Exception as error:  # noqa: BLE001 - bytes from anybody: whatever a reader raises fails the check
-        return [refused(error, LEDGER)]
-    parts = [part for step in _STEPS for part in _guarded(step, material, custody)]
-    return parts or [PASSED]
+        return refused(error, LEDGER)
 
 
 def custody_set(material: Material) -> CustodySet:

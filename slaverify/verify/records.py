@@ -11,7 +11,7 @@ from dataclasses import replace
 from slaverify.contract import Outcome
 from slaverify.evalset import Item
 from slaverify.run import DerivedExchange
-from slaverify.scoring.record import ScoreRecord
+from slaverify.scoring import ScoreRecord
 
 RULE = "rule"
 _WITH_ANSWER = frozenset((Outcome.ANSWERED, Outcome.REFUSED, Outcome.TRUNCATED, Outcome.EMPTY))
@@ -41,6 +41,8 @@ def finished(record: ScoreRecord, exchange: DerivedExchange, cluster: str | None
         answer_mac=answer_mac(exchange),
         latency_ms=exchange.latency_ms,
         attempts=exchange.attempts,
+        # What the wire saw stays with the answer: a body that was cut counts both ways in the decision.
+        flags=tuple(sorted({*record.flags, *exchange.flags})),
     )
 
 

@@ -30,14 +30,17 @@ from slaverify.run import (
     recorded_run,
     rules_of,
 )
-from slaverify.scoring.record import ScoreRecord
+from slaverify.scoring import ScoreRecord, score, settings_for
 from slaverify.verify.annex_items import INDEX, opened, read_annex_index
-from slaverify.verify.checks import Part, failed, skipped
+from slaverify.verify.checks import Part, failed, noted, skipped
 from slaverify.verify.records import RULE, answer_mac, cluster_names, finished
 from slaverify.verify.trees import first_difference
 
 SCORES = "scoring/scores.jsonl"
 _MAX = 512 * 1024**2
+_WHOLE_BODY = 262_144
+_WHOLE_LINES = 384 * 1024**2
+"""Bodies up to this many bytes, and files of exchanges up to this many, stand whole."""
 _Key = tuple[str, int, str]
 _BY_OTHERS = ("judge", "person")
 _THEIRS = ("correctness", "grounding", "verdict", "criteria", "bounds", "value", "flags", "events", "decided_by")
@@ -49,6 +52,7 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
     run, from_bytes = _run(bundle, contract)
     if from_bytes:
         yield from _mismatches(run)
+        yield from _cut(bundle)
     else:
         yield skipped(
             Text("los resultados no se recalculan de los bytes recibidos", "outcomes are not derived from wire bytes"),
@@ -82,6 +86,26 @@ def _mismatches(run: DerivedRun) -> Iterator[Part]:
             ),
             expected=one.derived,
             found=one.recorded,
+        )
+
+
+def _cut(bundle: Bundle) -> Iterator[Part]:
+    """A cut response leaves an outcome to the auditor's word: only what the limits of a bundle force may be cut."""
+    sizes = [cut["size"] for line in bundle.lines(EXCHANGES) if isinstance(cut := line.get("cut"), dict)]
+    if not sizes:
+        return
+    whole = bundle.size(EXCHANGES) + sum(size for size in sizes if isinstance(size, int)) * 4 // 3
+    small = [size for size in sizes if not isinstance(size, int) or size <= _WHOLE_BODY]
+    if small and whole <= _WHOLE_LINES:
+        yield failed(
+            Text(f"{len(small)} respuestas cortadas sin necesidad", f"{len(small)} responses were cut without need")
+        )
+    else:
+        yield noted(
+            Text(
+                f"{len(sizes)} respuestas cortadas: su resultado es palabra del auditor",
+                f"{len(sizes)} responses cut: their outcome is the auditor's word",
+            )
         )
 
 
@@ -126,6 +150,14 @@ def _paired(records: list[ScoreRecord], run: DerivedRun, index: Index) -> Iterat
                     expected=str(here),
                     found=str(there),
                 )
+        if not set(one.flags) <= set(record.flags):
+            yield failed(
+                Text(
+                    f"{record.item_id}: faltan marcas de la corrida", f"{record.item_id}: flags of the run are missing"
+                ),
+                expected=", ".join(sorted(one.flags)),
+                found=", ".join(record.flags),
+            )
         if record.outcome != record.run_outcome and (
             record.run_outcome is not Outcome.ANSWERED or record.outcome not in (Outcome.EMPTY, Outcome.TRUNCATED)
         ):
@@ -171,9 +203,6 @@ def _scores(
 
 
 def _scored(contract: LoadedContract, item: Item, exchange: DerivedExchange, cluster: str | None) -> ScoreRecord:
-    # The rules and their data are loaded only where there are items to score.
-    from slaverify.scoring import score, settings_for
-
     settings = settings_for(contract.model, item.stratum)
     return finished(score(item, exchange.answer, exchange.outcome, settings).record, exchange, cluster)
 

@@ -33,7 +33,7 @@ from slaverify.run import (
 from slaverify.verify.anchors import start_permit
 from slaverify.verify.checks import Part, failed, noted, refused
 from slaverify.verify.custody_set import CustodySet
-from slaverify.verify.trees import counts, integers, text
+from slaverify.verify.trees import counts, integers, text, text_or_none
 
 SCORES = "scoring/scores.jsonl"
 _DECISION = "decision/decision.json"
@@ -63,7 +63,7 @@ def record_parts(custody: CustodySet, now: datetime) -> Iterator[Part]:
 
 
 def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
-    sample = custody.known_draw.selection.sample
+    sample = _sample(custody)
     repetitions = custody.contract.model.repetitions.per_item
     planned = Counter((one.item_id, one.repetition) for one in plan.exchanges if not one.shadow)
     drawn = Counter((item, number) for ids in sample.values() for item in ids for number in range(repetitions))
@@ -77,6 +77,20 @@ def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
         )
     elif plan_bytes(build_plan(plan.run_id, sample, repetitions, bytes.fromhex(custody.known_draw.seed))) != data:
         yield failed(Text("el orden del plan no sale del sorteo", "the order of the plan does not come from the draw"))
+
+
+def _sample(custody: CustodySet) -> dict[str, tuple[str, ...]]:
+    """Return the drawn items, each one that was voided before the start replaced by its substitute."""
+    started = custody.run.started
+    swaps: dict[str, str | None] = {}
+    for entry in custody.run.all("item_voided"):
+        if started is not None and entry.seq < started.seq:
+            swaps[text(entry.data, "item")] = text_or_none(entry.data, "substitute")
+    found = {}
+    for stratum, ids in custody.known_draw.selection.sample.items():
+        kept = (swaps.get(item, item) for item in ids)
+        found[stratum] = tuple(item for item in kept if item is not None)
+    return found
 
 
 def _counts(custody: CustodySet, run: DerivedRun) -> Iterator[Part]:

@@ -24,7 +24,7 @@ from slaverify.verify.claims import NON_CLAIMS, digests_of, identities_of, names
 from slaverify.verify.custody_set import CustodySet
 from slaverify.verify.files import files_parts, withheld_files
 from slaverify.verify.identity import identity_parts
-from slaverify.verify.ledger import custody_set, ledger_parts
+from slaverify.verify.ledger import ledger_parts, read_custody
 from slaverify.verify.material import Material, gather
 from slaverify.verify.recompute import verdict_parts
 from slaverify.verify.request import VerifyRequest
@@ -43,8 +43,9 @@ def verify(request: VerifyRequest) -> Verification:
         raise ValueError("give a PDF or a bundle")
     material = gather(request)
     envelope = _envelope(material)
-    custody = _custody(material)
-    parts = _parts(material, envelope, custody)
+    ledger = read_custody(material)
+    custody = ledger if isinstance(ledger, CustodySet) else None
+    parts = _parts(material, envelope, ledger)
     checks = tuple(fold(rule, parts[rule], required=_required(rule, request)) for rule in RULES)
     demo = _is_demo(material, envelope)
     outcome = outcome_of(checks, demo=demo)
@@ -77,13 +78,15 @@ def _required(rule: str, request: VerifyRequest) -> bool:
     return rule == "V16" or request.bundle is not None
 
 
-def _parts(material: Material, envelope: EnvelopeFacts | None, custody: CustodySet | None) -> dict[str, list[Part]]:
-    given = circumstances(material, envelope, custody)
+def _parts(
+    material: Material, envelope: EnvelopeFacts | None, ledger: CustodySet | Part | None
+) -> dict[str, list[Part]]:
+    given = circumstances(material, envelope, ledger if isinstance(ledger, CustodySet) else None)
     parts = _signature(material, envelope, given)
     steps: dict[str, Callable[[], list[Part]]] = {
         "V16": lambda: identity_parts(material),
         "V17": lambda: [*files_parts(material), *_envelope_parts(material, envelope)],
-        "V18": lambda: ledger_parts(material),
+        "V18": lambda: ledger_parts(material, ledger),
         "V19": lambda: verdict_parts(material),
         "V20": lambda: rerender_parts(material),
     }
@@ -131,15 +134,6 @@ def _envelope_parts(material: Material, envelope: EnvelopeFacts | None) -> list[
     if envelope is None:
         return []
     return envelope_parts(envelope, material.pins if material.outside else None)
-
-
-def _custody(material: Material) -> CustodySet | None:
-    if material.bundle is None or material.contract is None:
-        return None
-    try:
-        return custody_set(material)
-    except Exception:  # noqa: BLE001 - V18 reports it; here there is then nothing to read from the ledger
-        return None
 
 
 def _witnesses(custody: CustodySet | None, now: datetime) -> tuple[str, ...]:
