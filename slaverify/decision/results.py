@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from slaverify.canonical import JsonObject, JsonValue, decimal_text, real9
@@ -72,7 +73,8 @@ def results(
     metrics: list[JsonValue] = []
     strata: list[JsonValue] = []
     for index, (one, ruling) in enumerate(zip(judged.assessed, judged.rulings, strict=True)):
-        metrics.append(_metric(contract.metrics[index], one, ruling, judged.combined.adjusted[index]))
+        beside = _Beside(judged.combined.adjusted[index], judged.others[index])
+        metrics.append(_metric(contract.metrics[index], one, ruling, beside))
         strata.extend(_stratum(one.terms, name, row) for name, row in _strata(one.entry))
     return {
         "type": RESULTS_TYPE,
@@ -87,12 +89,21 @@ def results(
     }
 
 
-def _metric(metric: Metric, one: Assessed, ruling: Ruling, adjusted: Fraction | float | None) -> JsonObject:
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What the family adds to one metric: its adjusted p, and how many others are in breach without it."""
+
+    adjusted: Fraction | float | None
+    others: int
+
+
+def _metric(metric: Metric, one: Assessed, ruling: Ruling, beside: _Beside) -> JsonObject:
     ladder = _ladder(one)
+    rejecting = ladder[min(beside.others, len(ladder) - 1)] if ladder else None
     entry: dict[str, JsonValue] = {
         **_terms_part(one.terms, None),
         **_counts_part(one),
-        **_numbers_part(one, adjusted, ladder),
+        **_numbers_part(one, beside.adjusted, ladder),
         "rate": shown.rate(one),
         "exact": shown.exact(one),
         "wilson": shown.wilson(one),
@@ -104,7 +115,7 @@ def _metric(metric: Metric, one: Assessed, ruling: Ruling, adjusted: Fraction | 
         "state": ruling.state.value,
         "reason": None if ruling.reason is None else ruling.reason.value,
         "settle": settle(one, ruling),
-        "tipping": tipping(one, ruling, ladder or []),
+        "tipping": tipping(one, ruling, rejecting),
     }
     entry["limitations"] = _limitations(metric, one, entry)
     return entry

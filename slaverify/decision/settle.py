@@ -45,18 +45,21 @@ def settle(one: Assessed, ruling: Ruling) -> JsonObject | None:
     }
 
 
-def tipping(one: Assessed, ruling: Ruling, ladder: list[int | None]) -> JsonObject:
-    """Return how many verdicts would have to change to reach PASS, to reach BREACH, to change the state."""
+def tipping(one: Assessed, ruling: Ruling, rejecting: int | None) -> JsonObject:
+    """Return how many verdicts would have to change to reach PASS, to reach BREACH, to change the state.
+
+    `rejecting` is the rejection number that applies beside the other metrics, null without integers.
+    """
     if ruling.state not in (State.PASS, State.BREACH, State.INCONCLUSIVE) or not one.terms.sampled:
         return {"to_pass": None, "to_breach": None, "to_change": None}
-    accept, reject = _limits(one)
+    accept, own = _limits(one)
+    reject = own if rejecting is None else rejecting
     to_pass = 0 if ruling.state is State.PASS else None if accept is None else max(0, one.f_pass - accept)
     to_breach = 0 if ruling.state is State.BREACH else None if reject is None else max(0, reject - one.f_breach)
     if ruling.state is State.PASS:
         to_change = None if accept is None else max(1, accept + 1 - one.f_pass)
     elif ruling.state is State.BREACH:
-        reached = [number for number in (*ladder, reject) if number is not None and number <= one.f_breach]
-        to_change = one.f_breach - max(reached) + 1 if reached else None
+        to_change = None if reject is None else max(1, one.f_breach - reject + 1)
     else:
         to_change = min((k for k in (to_pass, to_breach) if k is not None), default=None)
     return {"to_pass": to_pass, "to_breach": to_breach, "to_change": to_change}

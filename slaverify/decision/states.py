@@ -10,7 +10,7 @@ No scipy is loaded as long as every rule is a comparison of integers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from slaverify.canonical import JsonObject, JsonValue
@@ -30,11 +30,16 @@ _BLOCKING_IDENTITY = frozenset({"change_point", "shadow_divergence", "fresh_seen
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Every metric measured, its ruling, and the whole."""
+    """Every metric measured, its ruling, and the whole.
+
+    `others` counts, for each metric, the others of the family that are in breach whatever this one shows: its own
+    rejection number is then that at alpha / (k - others).
+    """
 
     assessed: tuple[Assessed, ...]
     rulings: tuple[Ruling, ...]
     combined: Combined
+    others: tuple[int, ...]
 
 
 def states(
@@ -85,17 +90,24 @@ def rule(contract: Contract, assessed: Sequence[Assessed], run_validity: RunVali
         )
         for one, effect in zip(assessed, integrity, strict=True)
     ]
-    combined = combine_states(
-        members,
-        _family_level(assessed),
-        run_valid=run_validity.valid,
-        holm=contract.verdict.multiplicity == "holm",
-    )
+    level, holm = _family_level(assessed), contract.verdict.multiplicity == "holm"
+    combined = combine_states(members, level, run_valid=run_validity.valid, holm=holm)
     rulings = tuple(
         _ruling(one, index in combined.breaching, effect)
         for index, (one, effect) in enumerate(zip(assessed, integrity, strict=True))
     )
-    return Judged(tuple(assessed), rulings, combined)
+    others = tuple(_others(members, index, level) if holm else 0 for index in range(len(members)))
+    return Judged(tuple(assessed), rulings, combined, others)
+
+
+def _others(members: Sequence[Member], index: int, level: Fraction) -> int:
+    """Count the other tested metrics in breach if this one had shown nothing."""
+    mine = members[index]
+    if not mine.binding or not mine.tested:
+        return 0
+    silent = replace(mine, p_breach=None, forced=False)
+    found = combine_states([*members[:index], silent, *members[index + 1 :]], level).breaching
+    return sum(members[other].tested and other != index for other in found)
 
 
 def _family_level(assessed: Sequence[Assessed]) -> Fraction:

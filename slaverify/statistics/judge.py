@@ -149,7 +149,8 @@ def judge_corrected(
         raise domain.refusal("SLV-S002", Text(f"se exige 0 <= k <= n: {k} de {n}", f"0 <= k <= n: {k} of {n}"), "k")
     moments = _moments(k, n, confusion, z)
     if moments is None:
-        return JudgeCorrected(_point(k, n, confusion), None, None, None, None, None, None, "judge_not_informative")
+        guard = _guard(confusion, confidence, min_per_class) or "judge_not_informative"
+        return JudgeCorrected(_point(k, n, confusion), None, None, None, None, None, None, guard)
     center, half = moments
     low, high = center - half, center + half
     guard = _guard(confusion, confidence, min_per_class)

@@ -139,3 +139,25 @@ def run(wrong: int = 0, *, direct: int = 120, other: int = 30, **of_wrong: objec
     first = [record(i, **(changes if i < wrong else {})) for i in range(direct)]
     rest = [record(1000 + i, "out_of_corpus", verdict="abstention", abstention="necessary") for i in range(other)]
     return [*first, *rest]
+
+
+JUDGE: dict = {
+    "engine": {"family": "motor", "base_families": ["motor"]},
+    "judge": {
+        "panel": [
+            {
+                "id": "uno",
+                "provider": "Proveedor de modelos",
+                "family": "otra",
+                "snapshot": "2025-01-01",
+                "endpoint": {"url": "https://juez.example/v1"},
+                "adapter": "openai_chat@1",
+                "expected_model_echo": "juez-2025-01-01",
+                "context_tokens": 8000,
+            }
+        ],
+        "rubric": {"name": "reglab@1", "digest": DIGEST},
+        "aggregation": "single",
+        "sentinels": {"digest": DIGEST},
+    },
+}

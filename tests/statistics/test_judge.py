@@ -40,7 +40,8 @@ def test_each_guard() -> None:
 def test_a_judge_worse_than_chance_divides_by_nothing() -> None:
     found = judge_corrected(50, 100, Confusion(10, 100, 10, 100), 0.95)
     assert (found.guard, found.low, found.high) == ("judge_not_informative", None, None)
-    assert judge_corrected(50, 100, Confusion(0, 0, 0, 0), 0.95).theta is None
+    nothing = judge_corrected(50, 100, Confusion(0, 0, 0, 0), 0.95)
+    assert (nothing.theta, nothing.guard) == (None, "calibration_too_small")
 
 
 confusions = st.tuples(st.integers(0, 200), st.integers(0, 200)).flatmap(
