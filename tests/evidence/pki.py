@@ -75,9 +75,18 @@ class Ca:
     def pem(self) -> str:
         return self.certificate.public_bytes(serialization.Encoding.PEM).decode()
 
-    def issue(self, name: str = "Auditora de prueba") -> SigningKey:
+    def issue(self, name: str = "Auditora de prueba", crl_at: str = "") -> SigningKey:
         key = ec.generate_private_key(ec.SECP256R1())
-        return fit_key(key, [certificate(key, name, self.key, self.certificate.subject), self.certificate])
+        leaf = certificate(key, name, self.key, self.certificate.subject, crl_at=crl_at)
+        return fit_key(key, [leaf, self.certificate])
+
+    def crl(self, now: datetime, revoked: x509.Certificate | None = None) -> bytes:
+        builder = x509.CertificateRevocationListBuilder().issuer_name(self.certificate.subject)
+        builder = builder.last_update(now - timedelta(hours=1)).next_update(now + timedelta(days=9))
+        if revoked is not None:
+            entry = x509.RevokedCertificateBuilder().serial_number(revoked.serial_number)
+            builder = builder.add_revoked_certificate(entry.revocation_date(now - timedelta(hours=2)).build())
+        return builder.sign(self.key, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
 
 
 @cache
@@ -88,9 +97,11 @@ def ca(number: int = 1) -> Ca:
     return Ca(key, certificate(key, "CA de prueba", key, name, authority=True))
 
 
-def certificate(key, name: str, issuer_key, issuer: x509.Name, *, authority: bool = False) -> x509.Certificate:
+def certificate(
+    key, name: str, issuer_key, issuer: x509.Name, *, authority: bool = False, crl_at: str = ""
+) -> x509.Certificate:
     usage = x509.KeyUsage(not authority, not authority, False, False, False, authority, authority, False, False)
-    return (
+    builder = (
         x509.CertificateBuilder()
         .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
         .issuer_name(issuer)
@@ -102,8 +113,11 @@ def certificate(key, name: str, issuer_key, issuer: x509.Name, *, authority: boo
         .add_extension(usage, True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key.public_key()), False)
-        .sign(issuer_key, hashes.SHA256())
     )
+    if crl_at:
+        point = x509.DistributionPoint([x509.UniformResourceIdentifier(crl_at)], None, None, None)
+        builder = builder.add_extension(x509.CRLDistributionPoints([point]), False)
+    return builder.sign(issuer_key, hashes.SHA256())
 
 
 def self_signed(private, name: str = "Auditora de prueba") -> SigningKey:

@@ -11,8 +11,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from slaverify.errors import ReportError
-from slaverify.evidence import DEMO_POLICY, cms_problems, token_problems
-from slaverify.evidence.pades import make_authority, make_signer, pdf_facts, sign_pdf
+from slaverify.evidence import B_LTA, DEMO_POLICY, cms_problems, token_problems
+from slaverify.evidence.envelope import SigningKey
+from slaverify.evidence.pades import LongTerm, make_authority, make_signer, pdf_facts, sign_pdf
 from slaverify.evidence.pades.sign import RESERVED
 from slaverify.evidence.pades.xref import chain_of
 from slaverify.verify.signature import is_demo
@@ -121,3 +122,36 @@ def test_demonstration_keys_are_recognised() -> None:
 def test_the_chain_of_revisions() -> None:
     assert len(chain_of(unsigned_pdf())) == 1
     assert len(chain_of(signed_pdf())) == 2
+
+
+def archived(key: SigningKey, authority: Tsa, roots: tuple[str, ...], crls: tuple[bytes, ...] = ()) -> bytes:
+    long_term = LongTerm((*roots, authority.root), NOW, crls)
+    return sign_pdf(unsigned_pdf(), key, authority.stamper().stamp_digest, long_term)
+
+
+def test_b_lta_adds_one_update_under_a_document_timestamp() -> None:
+    authority = Tsa(tsa().identity)
+    pdf = archived(auditor(), authority, (auditor().certificate_pem.decode(),))
+    assert pdf[: len(unsigned_pdf())] == unsigned_pdf()
+    assert len(authority.calls) == 2
+    assert len(chain_of(pdf)) == 3
+    facts = pdf_facts(pdf, pins_for(auditor(), level=B_LTA))
+    assert (facts.broken, facts.later_revisions, facts.later_changes, facts.last_covers_file) == ({}, 1, "", True)
+    assert [token_problems(token, ()) for token in facts.document_timestamps] == [()]
+    assert cms_problems(facts.cms) == ()
+    with pikepdf.open(BytesIO(unsigned_pdf())) as before, pikepdf.open(BytesIO(pdf)) as after:
+        assert bytes(after.Root.Metadata.read_raw_bytes()) == bytes(before.Root.Metadata.read_raw_bytes())
+        assert len(after.Root.DSS.Certs) == 3
+
+
+def test_b_lta_without_a_revocation_list_fails_closed() -> None:
+    key = ca().issue(crl_at="http://crl.example/ca.crl")
+    pdf = archived(key, tsa(), (ca().pem,), (ca().crl(NOW),))
+    facts = pdf_facts(pdf, pins_for(key, level=B_LTA, auditor_roots=(ca().pem,)))
+    assert (facts.broken, facts.later_changes) == ({}, "")
+    with pikepdf.open(BytesIO(pdf)) as after:
+        assert len(after.Root.DSS.CRLs) == 1
+    for crls in ((), (ca().crl(NOW, key.certificate),), (ca(2).crl(NOW),)):
+        with pytest.raises(ReportError) as caught:
+            archived(key, tsa(), (ca().pem,), crls)
+        assert caught.value.code == "SLV-R023"

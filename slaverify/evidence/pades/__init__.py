@@ -13,7 +13,8 @@ import logging
 for _name in ("pyhanko", "pyhanko_certvalidator"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
-from slaverify.evidence.pades.demo import (  # noqa: E402 - after the loggers are quiet
+from slaverify.evidence.pades.archive import LongTerm  # noqa: E402 - after the loggers are quiet
+from slaverify.evidence.pades.demo import (  # noqa: E402
     DEMO_NAME,
     Identity,
     demo_tsa_reply,
@@ -29,6 +30,7 @@ from slaverify.evidence.pades.tokens import reply_facts, token_facts  # noqa: E4
 __all__ = [
     "DEMO_NAME",
     "Identity",
+    "LongTerm",
     "PartyReader",
     "PartySigner",
     "demo_tsa_reply",

@@ -23,11 +23,12 @@ from pyhanko.sign.fields import enumerate_sig_fields
 from slaverify.evidence.layout import MAX_PDF, MAX_REPORT_JSON
 from slaverify.evidence.pades.certificates import facts_of, signer_roots
 from slaverify.evidence.pades.der import first
+from slaverify.evidence.pades.metadata import same_metadata
 from slaverify.evidence.pades.shape import Kind, read_frame
 from slaverify.evidence.pades.tokens import token_facts
 from slaverify.evidence.pades.validation import SIGNER_USAGE, judge, signed_data_of
 from slaverify.evidence.pades.walk import structure_problems
-from slaverify.evidence.pades.xref import chain_of
+from slaverify.evidence.pades.xref import chain_of, last_table
 from slaverify.evidence.signature_facts import (
     B_LTA,
     Attachment,
@@ -113,7 +114,7 @@ class _Reading:
             signer=self._serve("V02", self._signer),
             cms=self._serve("V05", lambda: self._cms(token)),
             later_revisions=later,
-            later_changes=(self._serve("V06", self._changes) or "") if later and level == B_LTA else "",
+            later_changes=self._serve("V06", lambda: self._changes(later > 0 and level == B_LTA)) or "",
             document_timestamps=self._serve("V08", self._document_timestamps) or (),
             last_covers_file=self._serve("V09", self._last_covers_file) or False,
             gap_problems=self._serve("V10", self._gap_problems) or (),
@@ -184,11 +185,24 @@ class _Reading:
             pinned=() if pins is None else pins.auditor_certificates,
         )
 
-    def _changes(self) -> str:
+    def _changes(self, compare: bool) -> str:
+        # An update may repeat the signature's object: the revision that it then seems to sign is not covered.
+        if not self._covers_its_revision():
+            return "the signature does not cover its revision"
+        if not compare:
+            return ""
         result = DEFAULT_DIFF_POLICY.review_file(self._reader, self._signature.revision)
         if not isinstance(result, DiffResult):
             return str(result)[:300]
+        if not same_metadata(self._resolver(), self._reader):
+            return "metadata"
         return "" if result.modification_level.name in ("NONE", "LTA_UPDATES") else result.modification_level.name
+
+    def _covers_its_revision(self) -> bool:
+        start, _, second, tail = self._signature.byte_range
+        table = self._reader.xrefs.get_startxref_for_revision(self._signature.revision)
+        # The bytes covered must end as a file of that revision ends, with nothing of a later one.
+        return start == 0 and second < table and last_table(self._pdf[: second + tail]) == table
 
     def _document_timestamps(self) -> tuple[TokenFacts, ...]:
         roots = () if self._pins is None else self._pins.tsa_roots

@@ -1,6 +1,6 @@
-"""Sign a finished PDF: PAdES B-T, a certification that permits no change, invisible field, one token.
+"""Sign a finished PDF: PAdES B-T, a certification that permits no change, invisible field, one token; or B-LTA.
 
-Source: ETSI EN 319 142-1 (baseline B-T), ISO 32000-2 12.8 (DocMDP).
+Source: ETSI EN 319 142-1 (baseline B-T and B-LTA), ISO 32000-2 12.8 (DocMDP).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pyhanko_certvalidator.registry import SimpleCertificateStore
 
 from slaverify.errors import ReportError, SlaverifyError, Text
 from slaverify.evidence.envelope import SigningKey
+from slaverify.evidence.pades.archive import LongTerm, with_archive
 from slaverify.evidence.pades.shape import token_of_reply
 from slaverify.evidence.pades.validation import run
 from slaverify.evidence.pades.xref import classic_problem
@@ -31,40 +32,44 @@ from slaverify.evidence.pades.xref import classic_problem
 FIELD = "slaverify"
 RESERVED = 32_768
 """Hex digits kept for the signature: with a number given, pyHanko asks for no second token to measure it."""
+_METADATA = PdfSignatureMetadata(
+    field_name=FIELD,
+    md_algorithm="sha256",
+    subfilter=SigSeedSubFilter.PADES,
+    certify=True,
+    docmdp_permissions=MDPPerm.NO_CHANGES,
+)
 
 StampDigest = Callable[[bytes], bytes]
 """Gives the reply (`.tsr`) over a SHA-256 digest: `Stamper.stamp_digest`."""
 
 
-def sign_pdf(unsigned: bytes, key: SigningKey, stamp_digest: StampDigest) -> bytes:
-    """Return `unsigned` with one incremental update that certifies it and holds one timestamp.
+def sign_pdf(unsigned: bytes, key: SigningKey, stamp_digest: StampDigest, long_term: LongTerm | None = None) -> bytes:
+    """Return `unsigned` with one incremental update that certifies it and holds one timestamp (B-T).
 
-    The first `len(unsigned)` bytes stay as they are.
-    Raises: ReportError SLV-R020 (no token, exit 6), SLV-R023 (the PDF cannot be signed: not ours, or signed before).
+    With `long_term`, a second update holds the certificates and CRLs under a document timestamp over the whole
+    file (B-LTA); two tokens are then asked. The first `len(unsigned)` bytes stay as they are.
+    Raises: ReportError SLV-R020 (no token, exit 6), SLV-R023 (the PDF cannot be signed: not ours, signed before, or
+    for B-LTA a certificate whose revocation list is not there).
     """
     problem = classic_problem(unsigned)
     if problem:
         raise _unfit(problem)
-    metadata = PdfSignatureMetadata(
-        field_name=FIELD,
-        md_algorithm="sha256",
-        subfilter=SigSeedSubFilter.PADES,
-        certify=True,
-        docmdp_permissions=MDPPerm.NO_CHANGES,
-    )
-    signer = _PdfSigner(
-        metadata, _KeySigner(key), timestamper=_PortStamper(stamp_digest), new_field_spec=SigFieldSpec(FIELD)
-    )
     try:
+        field = SigFieldSpec(FIELD)
+        stamper = _PortStamper(stamp_digest)
+        signer = _PdfSigner(_METADATA, _KeySigner(key), timestamper=stamper, new_field_spec=field)
         writer = _Update(BytesIO(unsigned))
         if writer.prev.embedded_signatures:
             raise _unfit("already signed")
         out: BytesIO = run(lambda: signer.async_sign_pdf(writer, bytes_reserved=RESERVED))
+        signed = out.getvalue()
+        if long_term is not None:
+            signed = with_archive(_Update(BytesIO(signed)), signed, stamper, long_term)
     except SlaverifyError:
         raise
     except Exception as error:
         raise _unfit(f"{type(error).__name__}: {error}"[:300]) from error
-    signed = out.getvalue()
     if signed[: len(unsigned)] != unsigned:
         raise _unfit("the signed file does not begin with the unsigned one")
     return signed

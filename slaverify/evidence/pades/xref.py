@@ -37,10 +37,7 @@ def chain_of(pdf: bytes) -> list[int]:
         raise ValueError("over 16 MiB")
     if not pdf.startswith(b"%PDF-1.") and not pdf.startswith(b"%PDF-2."):
         raise ValueError("not a PDF")
-    starts = list(_START.finditer(pdf))
-    if not starts:
-        raise ValueError("no startxref")
-    offset: int | None = int(starts[-1].group(1))
+    offset: int | None = last_table(pdf)
     chain: list[int] = []
     while offset is not None:
         # Each table stands before the one that names it: no loop, no table twice.
@@ -49,6 +46,14 @@ def chain_of(pdf: bytes) -> list[int]:
         chain.append(offset)
         offset = _previous(pdf, offset)
     return chain
+
+
+def last_table(pdf: bytes) -> int:
+    """Return the offset that the last `startxref` names. Raises: ValueError if there is none."""
+    starts = list(_START.finditer(pdf))
+    if not starts:
+        raise ValueError("no startxref")
+    return int(starts[-1].group(1))
 
 
 def _previous(pdf: bytes, offset: int) -> int | None:
