@@ -39,7 +39,9 @@ def run_demo(destination: Path | None, engine: str, lang: str, as_json: bool) ->
 
 
 def _reports(done: Progressed) -> list[Path]:
-    return sorted((done.folder / "report").glob("*.pdf"))
+    """Return the reports, the reader's own language first."""
+    found = sorted((done.folder / "report").glob("*.pdf"))
+    return sorted(found, key=lambda path: not path.stem.endswith(f".{language()}"))
 
 
 def _verified(made: Stage, pdf: Path) -> tuple[Path, Verification]:

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from slaverify.cli.demo.servers import serve
@@ -36,7 +35,7 @@ class Stage:
 @contextmanager
 def stage(folder: Path, engine: str, lang: str) -> Iterator[Stage]:
     """Make the folder and the servers, and yield the stage. Raises: ApplicationError SLV-A010 if it is not empty."""
-    from slaverify.cli.demo.engine import respond
+    from slaverify.cli.demo.engine import DemoEngine
     from slaverify.custody.keys import install_demo_keys
     from slaverify.evidence.pades.demo import demo_tsa_reply, make_authority
 
@@ -50,7 +49,7 @@ def stage(folder: Path, engine: str, lang: str) -> Iterator[Stage]:
         reply = demo_tsa_reply(request, authority.key_pem, authority.certificate_pem, now())
         return 200, "application/timestamp-reply", reply
 
-    with serve(stamp) as tsa_url, serve(partial(respond, engine)) as vendor_url:
+    with serve(stamp) as tsa_url, serve(DemoEngine(engine).respond) as vendor_url:
         recipients = {name: store.get_or_make_identity(name) for name in ("arbitro",)}
         contract = _contract(place, lang, tsa_url, vendor_url, authority.root_pem.decode(), recipients)
         yield Stage(
@@ -88,7 +87,7 @@ def _signing_key(keys: Path) -> Path:
 
 
 def _contract(place: Path, lang: str, tsa_url: str, vendor_url: str, tsa_root: str, identities: dict[str, str]) -> Path:
-    from slaverify.canonical import digest_of
+    from slaverify.canonical import JsonValue, digest_of
     from slaverify.cli.files import read, write_new
     from slaverify.contract import edited, freeze
     from slaverify.contract.load import dump_yaml, load_contract, parse_contract
@@ -99,7 +98,7 @@ def _contract(place: Path, lang: str, tsa_url: str, vendor_url: str, tsa_root: s
     draft = load_contract(resource("contratos", CONTRACT))
     view = read_ledger(read(place / BANK / "ledger.jsonl"), None)
     spki = load_key(place / "claves" / SIGNING_KEY, str).spki_sha256
-    changes = {
+    changes: dict[str, JsonValue] = {
         "endpoint.url": f"{vendor_url}/consulta",
         "evaluation_set.bank_digest": digest_of(read(place / BANK / "manifest.json")),
         "ledger.origin": view.origin,
@@ -110,7 +109,9 @@ def _contract(place: Path, lang: str, tsa_url: str, vendor_url: str, tsa_root: s
         "report.signature.tsa_roots": [tsa_root],
         "report.annex_recipients": {name: age_recipient(secret) for name, secret in identities.items()},
     }
-    tree = edited(draft.tree, {**changes, **({"report.languages": [lang]} if lang else {})})
+    if lang:
+        changes["report.languages"] = [lang]
+    tree = edited(draft.tree, changes)
     pinned = parse_contract(dump_yaml(tree).encode(), CONTRACT)
     target = place / "contrato.yaml"
     write_new(target, dump_yaml(freeze(pinned.model)).encode())
