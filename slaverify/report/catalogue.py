@@ -25,7 +25,7 @@ from slaverify.resources import resource
 LANGUAGES = ("es", "en")
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _OWN_TAG = re.compile(r"<[^>]*>")
-_PLURAL = {"one", "other"}
+_PLURAL = {"zero", "one", "other"}
 _DECIMAL = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,20})?")
 _SPAN = re.compile(r"P(?:(\d{1,3})Y)?(?:(\d{1,3})M)?(?:(\d{1,3})W)?(?:(\d{1,4})D)?")
 _MOST_DEPTH = 8
@@ -34,7 +34,10 @@ _DIGEST = 64
 
 @cache
 def sentences(language: str) -> Mapping[str, Mapping[str, str]]:
-    """Return the catalogue of `es` or `en`: dotted key to its forms (`other`, and `one` where a count rules)."""
+    """Return the catalogue of `es` or `en`: dotted key to its forms.
+
+    A form is `other`; `zero` and `one` stand beside it where a count rules.
+    """
     out: dict[str, dict[str, str]] = {}
     for name in ("messages", "limitations"):
         path = resource("plantillas", f"{name}.{language}.toml" if name == "messages" else f"{name}.toml")
@@ -120,7 +123,7 @@ class Catalogue:
         forms = self._forms.get(key)
         if forms is None:
             raise _malformed(f"unknown message {key[:60]!r}")
-        form = forms["one"] if args.get("n") == 1 and "one" in forms else forms["other"]
+        form = _form(forms, args.get("n"))
         out: list[str] = []
         end = 0
         for match in _PLACEHOLDER.finditer(form):
@@ -179,6 +182,11 @@ class Catalogue:
             if value is not None
         ]
         return self._list({"list": parts, "last": "and"}, 0)
+
+
+def _form(forms: Mapping[str, str], count: JsonValue) -> str:
+    name = {0: "zero", 1: "one"}.get(count, "other") if isinstance(count, int) else "other"
+    return forms.get(name, forms["other"])
 
 
 def _text(node: JsonObject, key: str) -> str:

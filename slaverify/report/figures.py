@@ -13,6 +13,7 @@ from slaverify.report.words import Node, code, foreign, listing, real, say, shar
 
 RUN_REASONS = frozenset({"bank_digest", "ledger", "run_aborted", "run_not_ended", "engine_version", "clock"})
 """What can be wrong with a run as a whole: the words of the evidence."""
+ROLES = frozenset({"buyer", "vendor", "auditor", "custodian", "author", "judge_operator"})
 REASONS = RUN_REASONS | {
     "judge_drift",
     "unresolved_above_limit",
@@ -200,6 +201,13 @@ def organisation(facts: Facts, role: str) -> Node:
     """Say the name of a party, or that the contract names none."""
     name = facts.agreed(f"parties.{role}.name")
     return foreign(name) if isinstance(name, str) and name else say("party.none")
+
+
+def payer(value: JsonValue) -> Node:
+    """Say who paid: a role of the contract, or a name."""
+    if isinstance(value, str) and value in ROLES:
+        return say(f"role.{value}")
+    return text_or(value, "absent.payer")
 
 
 def text_or(value: JsonValue, absent: str) -> Node:

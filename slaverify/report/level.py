@@ -106,13 +106,13 @@ def _expected(manifest: JsonObject) -> Expected:
 
 
 def _permit(files: Files, terms: Terms, view: LedgerView, run: int) -> RunPermit | None:
-    for stem in _stems(files):
+    for path in _checkpoints(files):
         try:
             return authorise(
                 view,
                 terms,
                 run,
-                _evidence(files, stem),
+                _evidence(files, path),
                 now=_last_moment(view),
                 timestamps=_reader(terms),
                 over=True,
@@ -123,19 +123,19 @@ def _permit(files: Files, terms: Terms, view: LedgerView, run: int) -> RunPermit
     return None
 
 
-def _stems(files: Files) -> list[str]:
-    return sorted(path.removesuffix(".checkpoint") for path in files.paths() if _CHECKPOINT.fullmatch(path))
+def _checkpoints(files: Files) -> list[str]:
+    return sorted(path for path in files.paths() if _CHECKPOINT.fullmatch(path))
 
 
-def _evidence(files: Files, stem: str) -> StartEvidence:
-    token = files.read(f"{stem}.tsr") if files.has(f"{stem}.tsr") else None
-    return StartEvidence(files.read(f"{stem}.checkpoint"), token, _ssh(files, stem))
+def _evidence(files: Files, checkpoint: str) -> StartEvidence:
+    token = files.read(f"{checkpoint}.tsr") if files.has(f"{checkpoint}.tsr") else None
+    return StartEvidence(files.read(checkpoint), token, _ssh(files, checkpoint))
 
 
-def _ssh(files: Files, stem: str) -> dict[str, str]:
-    found = [path for path in files.paths() if path.startswith(f"{stem}.") and path.endswith(".sshsig")]
+def _ssh(files: Files, checkpoint: str) -> dict[str, str]:
+    found = [path for path in files.paths() if path.startswith(f"{checkpoint}.") and path.endswith(".sshsig")]
     return {
-        path.removeprefix(f"{stem}.").removesuffix(".sshsig"): files.read(path).decode("ascii", "replace")
+        path.removeprefix(f"{checkpoint}.").removesuffix(".sshsig"): files.read(path).decode("ascii", "replace")
         for path in found
     }
 
@@ -154,33 +154,31 @@ def _witnesses(files: Files, terms: Terms, view: LedgerView, permit: RunPermit |
         return {}
     record = view.run(terms.contract_digest, permit.run)
     ended = None if record is None else record.last("run_ended")
-    end = next((stem for stem in _stems(files) if ended is not None and int(stem[-8:]) > ended.seq), None)
-    start = f"custody/checkpoints/{permit.checkpoint_size:08d}"
+    covering = [path for path in _checkpoints(files) if ended is not None and _size(path) > ended.seq]
+    start = [path for path in _checkpoints(files) if _size(path) == permit.checkpoint_size]
     return {
-        "start": _signers(files, terms, view, start),
-        "end": [] if end is None else _signers(files, terms, view, end),
+        moment: _signers(files, terms, view, paths[0]) if paths else []
+        for moment, paths in (("start", start), ("end", covering))
     }
 
 
-def _signers(files: Files, terms: Terms, view: LedgerView, stem: str) -> list[str]:
+def _size(checkpoint: str) -> int:
+    return int(checkpoint[-len("00000000.checkpoint") :].removesuffix(".checkpoint"))
+
+
+def _signers(files: Files, terms: Terms, view: LedgerView, checkpoint: str) -> list[str]:
     try:
-        proven = verify_checkpoint(
-            files.read(f"{stem}.checkpoint"), terms.checkpoint_policy(quorum=0), _last_moment(view)
-        )
+        proven = verify_checkpoint(files.read(checkpoint), terms.checkpoint_policy(quorum=0), _last_moment(view))
         view.against(proven.size, proven.root)
     except CustodyError:
         return []
-    signatures = _ssh(files, stem)
-    return sorted(
-        {
-            *proven.cosigned_at,
-            *(
-                one.name
-                for one in terms.witnesses
-                if one.ssh is not None and one.name in signatures and _holds(proven.body, one.ssh, signatures[one.name])
-            ),
-        }
-    )
+    signatures = _ssh(files, checkpoint)
+    ssh = {
+        one.name
+        for one in terms.witnesses
+        if one.ssh is not None and one.name in signatures and _holds(proven.body, one.ssh, signatures[one.name])
+    }
+    return sorted({*proven.cosigned_at, *ssh})
 
 
 def _holds(body: bytes, key: str, signature: str) -> bool:

@@ -45,7 +45,8 @@ def render(report_json: bytes, manifest_json: bytes) -> bytes:
     """Return the unsigned PDF/A-3a of a report, with both files attached.
 
     Raises: ReportError SLV-R010 (a character that no face draws), SLV-R011 (exit 6: pango or harfbuzz-subset missing),
-    SLV-R012 (the report names another renderer), SLV-R014 (not a report), SLV-R015 (exit 6: over time, memory or size).
+    SLV-R012 (the report names another renderer), SLV-R014 (not a report), SLV-R015 (exit 6: over time, memory or size),
+    SLV-R016 (exit 70: a fault of ours).
     """
     report = _parse(report_json, MAX_REPORT, "report.json")
     _parse(manifest_json, MAX_MANIFEST, "manifest.json")
@@ -130,8 +131,16 @@ def _failure(work: Path, code: int, stderr: bytes) -> ReportError:
             where=tree["where"],
             exit_code=tree["exit"],
         )
-    tail = stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:] or [f"exit {code}"]
-    return _over_limit(tail[0][:200])
+    last = (stderr.decode("utf-8", errors="replace").strip().splitlines() or [f"exit {code}"])[-1][:200]
+    if code < 0 or "MemoryError" in last:
+        return _over_limit(last)
+    return ReportError(
+        "SLV-R016",
+        Text("la impresión del informe falló por dentro", "rendering the report failed inside"),
+        why=Text(last, last),
+        fix=Text("informe de esta falla con el paquete a mano", "report this failure with the bundle at hand"),
+        exit_code=70,
+    )
 
 
 def _over_limit(detail: str) -> ReportError:
@@ -278,7 +287,7 @@ def _draw(work: Path, faces: Mapping[str, Path]) -> bytes:
         document = weasyprint.HTML(string=page, url_fetcher=fetcher).render(font_config=fonts, stylesheets=[style])
         if len(document.pages) > MAX_PAGES:
             raise _over_limit(f"{len(document.pages)} > {MAX_PAGES}")
-        closed_at = datetime.fromisoformat(str(report["closed_at"]))
+        closed_at = _moment(report)
         attachments = [
             weasyprint.Attachment(
                 string=(work / name).read_bytes(),
@@ -303,6 +312,15 @@ def _draw(work: Path, faces: Mapping[str, Path]) -> bytes:
         raise _not_a_report(f"address {error}") from error
     complaints.check()
     return hex_identifier(pdf, identifier)
+
+
+def _moment(report: JsonObject) -> datetime:
+    from slaverify.report import numbers
+
+    try:
+        return numbers.moment(str(report.get("closed_at")))
+    except ValueError as error:
+        raise _not_a_report("closed_at") from error
 
 
 def _closed_fetcher(served: Mapping[str, bytes]) -> Any:  # noqa: ANN401 - a subclass of WeasyPrint's fetcher

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from fractions import Fraction
+from functools import cache
 from math import comb, sqrt
 
 from slaverify.canonical import digest_of, jcs, jsonl, loads_object, real9
@@ -49,6 +50,7 @@ class MemoryBundle:
         return tuple(sorted(self.files))
 
 
+@cache
 def tail_at_most(f: int, n: int, p: Fraction) -> Fraction:
     return sum((comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(f + 1)), Fraction(0))
 
@@ -136,7 +138,7 @@ def contract(**changes):
         "contract": {
             "id": "demo-norma-ficticia", "title": "Asistente sobre la Ordenanza 12 (ficticia)", "version": 1,
             "status": "frozen", "purpose": "audit", "supersedes": none,
-            "parent_agreement": {"reference": "Contrato marco 14/2026", "clause": "cláusula 9.2"},
+            "parent_agreement": {"reference": "Contrato marco 14/2026", "clause": "9.2"},
             "locale": "es-CL", "prevailing_language": "es", "time_zone": "America/Santiago", "translations": ["en"],
             "effective": "2026-08-01T00:00:00-04:00", "expires": "2027-08-01T00:00:00-04:00",
             "governing_law": "Chile", "definitions": none, "day_kind": "calendar", "holidays": [],

@@ -77,7 +77,7 @@ def closed_words():
     yield from (f"next.settle.{word}" for word in ("PASS", "BREACH"))
     yield from (f"glossary.{word}{end}" for word in annexes.TERMS for end in ("", "_means"))
     yield from (f"mapping.{word}{end}" for word in annexes.SOURCES for end in ("", "_asks", "_answered"))
-    yield from (f"role.{word}" for word in limits.ROLES)
+    yield from (f"role.{word}" for word in figures.ROLES)
     yield from (f"validity.{word}" for word in set(limits.VALIDITY.values()))
     yield from (f"custody.level.{number}" for number in range(4))
 

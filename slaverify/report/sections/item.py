@@ -12,8 +12,10 @@ from slaverify.report.words import (
     bullets,
     code,
     column,
+    day,
     fact,
     fact_table,
+    foreign,
     heading,
     listing,
     paragraph,
@@ -78,11 +80,8 @@ def _corpus(facts: Facts) -> Node:
     name = at(corpus, "name")
     if not isinstance(name, str):
         return say("absent.corpus")
-    return say(
-        "item.corpus",
-        name=figures.text_or(name, "absent.agreed"),
-        date=figures.text_or(at(corpus, "as_of"), "absent.period"),
-    )
+    date = at(corpus, "as_of")
+    return say("item.corpus", name=foreign(name), date=day(date)) if isinstance(date, str) else foreign(name)
 
 
 def _outcomes(facts: Facts) -> Iterator[Node]:

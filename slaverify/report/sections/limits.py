@@ -12,7 +12,20 @@ from decimal import Decimal
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures
 from slaverify.report.facts import Facts, objects, text, texts
-from slaverify.report.words import Node, bullets, code, foreign, heading, listing, paragraph, real, say, section, share
+from slaverify.report.words import (
+    Node,
+    bullets,
+    code,
+    day,
+    foreign,
+    heading,
+    listing,
+    paragraph,
+    real,
+    say,
+    section,
+    share,
+)
 
 VALIDITY: Mapping[str, str] = {
     **dict.fromkeys(("L03", "L08", "L10", "L11", "L12", "L18"), "statistical"),
@@ -111,11 +124,13 @@ def _l02(facts: Facts, args: JsonObject) -> Iterator[Node]:
         purpose=figures.text_or(args.get("purpose"), "absent.agreed"),
         strata=_names(facts, args.get("strata")),
     )
-    if args.get("corpus") is None:
+    corpus, date = args.get("corpus"), args.get("as_of")
+    if not isinstance(corpus, str):
         yield _say("L02.no_corpus")
+    elif not isinstance(date, str):
+        yield _say("L02.undated", corpus=foreign(corpus))
     else:
-        date = figures.text_or(args.get("as_of"), "absent.period")
-        yield _say("L02.corpus", corpus=figures.text_or(args.get("corpus"), "absent.agreed"), date=date)
+        yield _say("L02.corpus", corpus=foreign(corpus), date=day(date))
     yield _say("L02.wording")
 
 
@@ -141,8 +156,7 @@ def _l06(facts: Facts, args: JsonObject) -> Iterator[Node]:
     if args.get("catalogue") is not True:
         yield _say("L06.no_catalogue")
         return
-    digest, date = code(str(args.get("digest"))), figures.text_or(args.get("as_of"), "absent.period")
-    yield _say("L06.catalogue", digest=digest, date=date)
+    yield _say("L06.catalogue", digest=code(str(args.get("digest"))), date=day(str(args.get("as_of"))))
 
 
 def _l07(facts: Facts, args: JsonObject) -> Iterator[Node]:
@@ -307,13 +321,13 @@ def _l24(facts: Facts, args: JsonObject) -> Iterator[Node]:
 
 
 def _l25(facts: Facts, args: JsonObject) -> Iterator[Node]:
-    unsigned = [say(f"role.{role}") if role in ROLES else code(role) for role in texts(args.get("unsigned"))]
+    unsigned = [say(f"role.{role}") if role in figures.ROLES else code(role) for role in texts(args.get("unsigned"))]
     if unsigned:
         yield _say("L25.unsigned", roles=listing(list(unsigned), "and"))
     if isinstance(args.get("limits"), str):
         yield _say("L25.limits", limits=foreign(str(args.get("limits"))))
     if isinstance(args.get("payer"), str):
-        yield _say("L25.payer", payer=foreign(str(args.get("payer"))))
+        yield _say("L25.payer", payer=figures.payer(args.get("payer")))
 
 
 def _l26(facts: Facts, args: JsonObject) -> Iterator[Node]:
@@ -328,7 +342,6 @@ def _l28(facts: Facts, args: JsonObject) -> Iterator[Node]:
     yield _say("L28.tools")
 
 
-ROLES = frozenset({"buyer", "vendor", "auditor", "custodian", "author", "judge_operator"})
 WRITERS: Mapping[str, Callable[[Facts, JsonObject], Iterator[Node]]] = {
     "L01": _l01,
     "L02": _l02,

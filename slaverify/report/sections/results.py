@@ -182,15 +182,20 @@ def _disagree(entry: JsonObject) -> bool:
 def _tipping(metric: Metric) -> Node:
     tipping = metric.result.get("tipping")
     held: JsonObject = tipping if isinstance(tipping, Mapping) else {}
-    to_pass, to_breach = held.get("to_pass"), held.get("to_breach")
+    to_pass, to_breach = _more(held.get("to_pass")), _more(held.get("to_breach"))
     name = foreign(metric.name)
-    if not isinstance(to_pass, int) and not isinstance(to_breach, int):
-        return say("tipping.none", metric=name)
-    if isinstance(to_pass, int) and isinstance(to_breach, int):
+    if to_pass and to_breach:
         return say("tipping.both", metric=name, to_pass=to_pass, to_breach=to_breach)
-    if isinstance(to_pass, int):
+    if to_pass:
         return say("tipping.to_pass", metric=name, n=to_pass)
-    return say("tipping.to_breach", metric=name, n=to_breach)
+    if to_breach:
+        return say("tipping.to_breach", metric=name, n=to_breach)
+    return say("tipping.none", metric=name)
+
+
+def _more(count: JsonValue) -> int:
+    """Return how many verdicts would have to change; 0 where the state is reached already or cannot be."""
+    return count if isinstance(count, int) else 0
 
 
 def _funnel(facts: Facts) -> Iterator[Node]:

@@ -28,7 +28,7 @@ def sheet(facts: Facts) -> Node:
 
 
 def _rows(facts: Facts) -> Iterator[Node]:
-    yield fact("payer", figures.text_or(facts.agreed("parties.independence.payer"), "absent.payer"), id="payer")
+    yield fact("payer", figures.payer(facts.agreed("parties.independence.payer")), id="payer")
     yield fact("customer", _party(facts, "buyer"), id="customer")
     yield fact("laboratory", _party(facts, "auditor"), id="laboratory")
     yield fact("location", say("sheet.location"), id="location")

@@ -229,7 +229,7 @@ def _bank(facts: Facts) -> Node:
 def _parties(facts: Facts) -> Iterator[Node]:
     for role in ("buyer", "vendor", "auditor", "custodian"):
         yield fact(f"role.{role}", figures.organisation(facts, role), id=role)
-    yield fact("payer", figures.text_or(facts.agreed("parties.independence.payer"), "absent.payer"), id="payer")
+    yield fact("payer", figures.payer(facts.agreed("parties.independence.payer")), id="payer")
 
 
 def _args(facts: Facts) -> dict[str, JsonValue]:

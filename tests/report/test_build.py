@@ -1,0 +1,157 @@
+"""`report.json`: its keys, what it takes from the bundle, and what it says of what is not there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from slaverify.canonical import jcs, loads_canonical, loads_object
+from slaverify.errors import ReportError
+from slaverify.report import build
+from slaverify.report.page import page_html
+from tests.report import sample
+from tests.report.pages import EVERY, drawable_characters
+
+KEYS = {
+    "type", "report_id", "language", "bundle_digest", "contract_digest", "bank_digest", "method_digest", "run_id",
+    "closed_at", "decision", "limitations", "amends", "render", "sections",
+}  # fmt: skip
+
+
+def html_of(bundle, language="es") -> str:
+    return page_html(loads_object(build(bundle, language)), drawable_characters())
+
+
+@pytest.mark.parametrize(("state", "language"), EVERY)
+def test_it_is_canonical_with_the_agreed_keys_and_the_files_verbatim(state, language):
+    bundle = sample.bundle(state)
+    report = loads_canonical(build(bundle, language))
+    assert set(report) == KEYS
+    assert jcs(report["decision"]) == bundle.read("decision/decision.json")
+    assert jcs(report["limitations"]) == bundle.read("decision/limitations.json")
+    assert report["bundle_digest"] == "sha256:" + __import__("hashlib").sha256(bundle.manifest_bytes).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "path", ["contract/contract.json", "decision/decision.json", "decision/limitations.json", "statistics/results.json"]
+)
+def test_without_what_a_verdict_stands_on_there_is_no_report(path):
+    bundle = sample.bundle("PASS")
+    del bundle.files[path]
+    with pytest.raises(ReportError) as refused:
+        build(bundle, "es")
+    assert refused.value.code == "SLV-R001"
+    assert refused.value.where == path
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["custody/ledger.jsonl", "custody/draw.json", "custody/exposure.json", "custody/bank_manifest.json",
+     "run/outcomes.jsonl", "scoring/scores.jsonl", "environment/environment.json"],
+)  # fmt: skip
+@pytest.mark.parametrize("state", ["PASS", "INVALID_RUN"])
+def test_what_else_is_absent_is_said_and_never_blank(path, state):
+    bundle = sample.bundle(state)
+    del bundle.files[path]
+    html = html_of(bundle)
+    assert "no medido, porque el paquete no trae" in html or "no registrada en el paquete" in html
+
+
+def test_a_malformed_record_file_is_named():
+    bundle = sample.bundle("PASS")
+    bundle.files["scoring/scores.jsonl"] += b"{"
+    with pytest.raises(ReportError) as refused:
+        build(bundle, "es")
+    assert refused.value.where == "scoring/scores.jsonl"
+
+
+def test_another_language_is_refused():
+    with pytest.raises(ReportError) as refused:
+        build(sample.bundle("PASS"), "fr")
+    assert refused.value.code == "SLV-R002"
+
+
+def test_the_locale_is_the_contract_s():
+    assert json.loads(build(sample.bundle("PASS", **{"contract.locale": "es-MX"}), "es"))["language"] == "es-MX"
+    assert "97.5\u00a0%" in html_of(sample.bundle("PASS", **{"contract.locale": "es-MX"}))
+    assert json.loads(build(sample.bundle("PASS", **{"contract.locale": "en-GB"}), "es"))["language"] == "es"
+
+
+def test_the_amount_is_that_of_the_decision():
+    bundle = sample.bundle("BREACH")
+    decision = json.loads(bundle.files["decision/decision.json"])
+    decision["remedies"] = {"currency": "CLP", "due": "1200000", "executed": False}
+    bundle.files["decision/decision.json"] = jcs(decision)
+    assert "1.200.000" in html_of(bundle)
+    assert "El informe no lo ejecuta" in html_of(bundle)
+    assert "el contrato no fija un monto base" in html_of(sample.bundle("BREACH", **{"remedies.base_amount": None}))
+
+
+def test_an_observed_rate_equal_to_the_threshold_is_settled_by_no_number():
+    bundle = sample.bundle("INCONCLUSIVE")
+    results = json.loads(bundle.files["statistics/results.json"])
+    results["metrics"][0].update(rate="0.900000000", settle=None)
+    bundle.files["statistics/results.json"] = jcs(results)
+    assert "ninguna cantidad de preguntas decidiría" in html_of(bundle)
+
+
+@pytest.mark.parametrize(
+    ("agreed", "said"),
+    [
+        ("no_consequence", "no tiene consecuencia"),
+        ("withhold", "la duda la asume el proveedor"),
+        ({"extend": {"per_stratum": {}, "spending": ["0.005", "0.0225"]}}, "se amplía la muestra"),
+        ({"retest": {"fresh": True}}, "se repite con preguntas nuevas"),
+        (None, "no dice qué sigue"),
+    ],
+)
+def test_the_consequence_of_an_inconclusive_is_the_contract_s(agreed, said):
+    assert said in html_of(sample.bundle("INCONCLUSIVE", **{"verdict.inconclusive": agreed}))
+
+
+def test_a_reply_is_printed_verbatim_and_marked():
+    bundle = sample.bundle("PASS")
+    bundle.files["replies/vendor.json"] = jcs(
+        {"author": "Proveedor", "time": "2026-09-04T10:00:00Z", "text": "No estamos de acuerdo. <b>Nada</b>"}
+    )
+    html = html_of(bundle)
+    assert "No estamos de acuerdo. &lt;b&gt;Nada&lt;/b&gt;" in html
+    assert "Texto aportado por" in html
+    assert "El paquete no contiene réplica" in html_of(sample.bundle("PASS"))
+
+
+def test_a_withheld_file_is_counted():
+    bundle = sample.MemoryBundle(sample.files("PASS"), withheld=("scoring/scores.jsonl",))
+    assert "Esta edición retiene un archivo" in html_of(bundle)
+
+
+def test_a_metric_without_a_decision_is_no_report():
+    bundle = sample.bundle("PASS")
+    decision = json.loads(bundle.files["decision/decision.json"])
+    decision["metrics"].pop()
+    bundle.files["decision/decision.json"] = jcs(decision)
+    with pytest.raises(ReportError) as refused:
+        build(bundle, "es")
+    assert refused.value.code == "SLV-R001"
+
+
+def test_many_items_are_cut_to_the_failures():
+    bundle = sample.bundle("BREACH")
+    lines = [json.loads(line) for line in bundle.files["scoring/scores.jsonl"].splitlines()]
+    many = [{**line, "item_id": f"{line['item_id']}-{copy}"} for copy in range(5) for line in lines]
+    from slaverify.canonical import jsonl
+
+    bundle.files["scoring/scores.jsonl"] = jsonl(many)
+    assert "La muestra tiene 750 ítems; se listan 200" in html_of(bundle)
+
+
+def test_no_binding_metric_is_not_measured():
+    bundle = sample.bundle("NOT_MEASURED")
+    decision = json.loads(bundle.files["decision/decision.json"])
+    for metric in decision["metrics"]:
+        metric["binding"] = False
+    bundle.files["decision/decision.json"] = jcs(decision)
+    html = html_of(bundle)
+    assert "El contrato no tiene ninguna métrica vinculante" in html
+    assert "acordar al menos una métrica vinculante" in html
