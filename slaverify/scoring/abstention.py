@@ -4,7 +4,8 @@
 hedges stand before it. 3 Else a cue of lack, refusal or denial decides: with a rule, a citation or a hedged guess
 asserted beside it, it is an answer all the same; with other text beside it that is no courtesy, offer, advice or
 talk about the sources, it is in doubt; else it is an abstention. 4 Without a cue: a rule or a citation is an
-answer; nothing of the kind, in an item that has a slot, is a non-answer.
+answer; a sentence that only denies something, where no slot is known, is in doubt; nothing of the kind, in an item
+that has a slot, is a non-answer.
 
 Source: docs/spec/scoring.md section 9.
 """
@@ -18,6 +19,7 @@ from enum import Enum, auto
 
 from slaverify.scoring.assertion import Assertion
 from slaverify.scoring.cues import Cues, cues
+from slaverify.scoring.data import word_list
 from slaverify.scoring.exclusions import Exclusions, exclusions
 from slaverify.scoring.passage import Passage
 from slaverify.scoring.quantities import every_quantity
@@ -40,7 +42,9 @@ _STATED = re.compile(
     r"\b(?:es|son|seria|serian|sera|seran|asciende|equivale|corresponde|is|are|would\sbe|amounts\sto)\b"
 )
 _CONDITION = re.compile(r"\b(?:si|que|whether|that|if)\b")
+_NEGATIVE = re.compile(r"\b(?:no|ni|tampoco|nada|ningun[oa]?|not|nor|neither|none|nothing)\b|n't\b")
 _FEW_WORDS = 3
+_SOURCE_NOUNS = word_list("text.json", "source_nouns")
 
 
 class Part(Enum):
@@ -97,7 +101,10 @@ def classify(passage: Passage, kind: str, values: Sequence[Value], settings: Set
     if standing or (asserted and not found and kind in TYPED):
         return Classified(AnswerClass.ANSWER, Reason.EQUAL, found, hedged=bool(found))
     if found:
-        return _with_cue(segments, kind, found, excluded, doubt=bool(asserted) and kind not in TYPED)
+        doubt = any(_doubtful(passage, value.span, segments, kind) for value in asserted)
+        return _with_cue(segments, kind, found, excluded, doubt=doubt)
+    if kind == "none" and _only_denies(passage, segments):
+        return Classified(AnswerClass.UNDETERMINED, Reason.CLASS_UNDETERMINED)
     return _without_cue(segments, kind, excluded, denied=bool(values))
 
 
@@ -123,7 +130,7 @@ def _values(passage: Passage, excluded: Exclusions, settings: Settings) -> list[
     numbers = [
         Value(quantity.span, quantity.assertion)
         for quantity in every_quantity(passage, settings, excluded)
-        if not quantity.weak
+        if not quantity.weak and quantity.noun not in _SOURCE_NOUNS
     ]
     return numbers + [Value(span, Assertion.ASSERTED) for span in excluded.dates]
 
@@ -137,6 +144,9 @@ def _segments(passage: Passage, patterns: Cues, kind: str) -> list[Segment]:
         cuts = [match.end() for match in _SPLIT.finditer(masked, clause.start, clause.end)]
         if hedges is not None:
             cuts += [match.end() for match in hedges.finditer(masked, clause.start, clause.end)]
+        if patterns.concessive.match(masked[clause.start : clause.end].lstrip(" ¿¡\"'")):
+            comma = masked.find(", ", clause.start, clause.end)
+            cuts += [comma + 2] if comma > 0 else []
         for end in [*sorted(set(cuts)), clause.end]:
             text = _flat(masked[start:end]).strip()
             words = len(_WORD.findall(text))
@@ -168,11 +178,24 @@ def _stands(passage: Passage, span: Span, segments: Sequence[Segment], kind: str
     segment = next((one for one in segments if one.span.start <= span.start < one.span.end), None)
     if segment is None or segment.part in (Part.RULE, Part.GUESS, Part.OTHER):
         return True
-    before = passage.folded[segment.span.start : span.start]
     if segment.part is Part.NEUTRAL:
         return kind in TYPED
+    before = passage.folded[segment.span.start : span.start]
     stated = _STATED.search(before)
-    return stated is not None and " y " in before[: stated.start()] and not _CONDITION.search(before[: stated.start()])
+    if stated is None or _CONDITION.search(before[: stated.start()]):
+        return False
+    return " y " in before[: stated.start()] or ("," in before[: stated.start()] and before.count(",") == 1)
+
+
+def _doubtful(passage: Passage, span: Span, segments: Sequence[Segment], kind: str) -> bool:
+    # a value in an offer or a piece of advice, or set off from the denial by a comma
+    segment = next((one for one in segments if one.span.start <= span.start < one.span.end), None)
+    if segment is None:
+        return False
+    if segment.part is Part.NEUTRAL:
+        return kind not in TYPED
+    folded = passage.folded
+    return "," in folded[span.end : segment.span.end] or "," in folded[segment.span.start : span.start]
 
 
 def _with_cue(
@@ -184,12 +207,22 @@ def _with_cue(
     cited = any(
         segment.part in (Part.OTHER, Part.RULE) and _holds(segment.span, excluded.citations) for segment in rest
     )
-    if ruled or guessed or cited:
+    # "La Dirección, aunque el texto no lo dice": a name and then a hedge
+    named = kind == "entity" and segments[0].part is Part.OTHER
+    if ruled or guessed or cited or named:
         return Classified(AnswerClass.ANSWER, Reason.NO_VALUE, found, hedged=True)
     others = [segment for segment in rest if segment.part is Part.OTHER and segment.words > _FEW_WORDS]
-    if kind not in TYPED and (others or doubt):
+    if doubt or (kind not in TYPED and others):
         return Classified(AnswerClass.UNDETERMINED, Reason.CLASS_UNDETERMINED, found)
     return Classified(AnswerClass.ABSTENTION, Reason.ABSTAINED, found)
+
+
+def _only_denies(passage: Passage, segments: Sequence[Segment]) -> bool:
+    # a negative sentence that no cue knows and that states no rule: it may deny, it may answer
+    if any(segment.part in (Part.RULE, Part.GUESS) for segment in segments):
+        return False
+    others = [segment.span for segment in segments if segment.part is Part.OTHER]
+    return any(_NEGATIVE.search(passage.folded, span.start, span.end) for span in others)
 
 
 def _without_cue(segments: Sequence[Segment], kind: str, excluded: Exclusions, *, denied: bool) -> Classified:

@@ -49,6 +49,10 @@ _SCOPE_END = re.compile(
 _NEW_SUBJECT = re.compile(
     r",\s(?:el|la|los|las|su|mi|the|its?|my)(?:\s[a-z]{1,20}){0,4}?\s?(?:\b(?:es|son|sera|seran|seria|is|are|would\sbe)\b|'s\b)"
 )
+# "la multa por no informarlo es de 5": the negation belongs to the infinitive
+_NEGATED_INFINITIVE = re.compile(
+    r"\s[a-z]{1,20}[aei]r(?:l[oae]s?|se|me)?\b[^,.;]{0,80}?\b(?:es|son|sera|seran|seria|asciende)\b"
+)
 _DENIED_AFTER = re.compile(
     r"(?:\s[a-z]{1,20}){0,3}?,?\s(?:no(?=\s?(?:[.,;!]|$))|no\s(?:es|son|seria|serian|corresponden?|aplican?|proceden?|rigen?|vale|existen?|esta"
     r"|estan|figuran?)\b|(?:es|son|seria|resulta)\s(?:incorrect|fals|erron|equivocad|improceden)"
@@ -87,7 +91,7 @@ def assertion(passage: Passage, span: Span) -> Assertion:
     if _NEAR_ONLY.match(last.group()):
         # "en vez de 20 son 15": it reaches what comes right after, no further
         return Assertion.NEGATED if between.count(" ") <= 3 and not _VERB.search(between) else Assertion.DOUBTFUL
-    if _NEW_SUBJECT.search(between):
+    if _NEW_SUBJECT.search(between) or _NEGATED_INFINITIVE.match(between):
         return Assertion.ASSERTED
     end = _SCOPE_END.search(between)
     if end is not None:

@@ -23,6 +23,7 @@ CATEGORIES = (
     "advice",
     "scope",
     "hedge_start",
+    "concessive",
     "assertion",
 )
 
@@ -50,16 +51,21 @@ class Cues:
     advice: re.Pattern[str]
     scope: re.Pattern[str]
     hedge_start: re.Pattern[str]
+    concessive: re.Pattern[str]
     assertion: re.Pattern[str]
 
 
 def _detector(tree: JsonObject) -> Detector:
+    macros = tree["macros"]
     patterns: list[tuple[str, str]] = []
     for category in CATEGORIES:
         rows = tree[category]
-        if not isinstance(rows, list):
+        if not isinstance(rows, list) or not isinstance(macros, dict):
             raise TypeError(category)
-        patterns.append((category, "|".join(f"(?:{row})" for row in rows)))
+        joined = "|".join(f"(?:{row})" for row in rows)
+        for name, pattern in macros.items():
+            joined = joined.replace(f"<{name}>", str(pattern))
+        patterns.append((category, joined))
     return Detector(str(tree["name"]), str(tree["language"]), tuple(patterns))
 
 

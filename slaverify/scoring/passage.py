@@ -22,7 +22,8 @@ _ABBREVIATIONS = word_list("text.json", "abbreviations")
 _TITLES = word_list("text.json", "titles")
 _WORD_BEFORE = re.compile(r"[a-z]{1,7}$")
 _TURN = re.compile(
-    r"(?:,\s*|\s)(?=(?:pero|sino|aunque|sin embargo|no obstante lo anterior|mientras que|en cambio|but|however|although"
+    r"(?:,\s*|\s)(?=(?:pero|sino|aunque|si bien|sin embargo|no obstante lo anterior"
+    r"|mientras que|en cambio|but|however|although"
     r"|though|whereas|yet)\b)|:(?=\s)|\s[—–-](?=\s)|—"
 )
 

@@ -114,12 +114,17 @@ def _against(
             continue
         if passage.folded[left.quantity.span.end : right.quantity.span.start].strip() == "(":
             return Correctness.INCORRECT, Reason.CONTRADICTION  # quince (20) días
-        if _JOINED.fullmatch(passage.folded, left.quantity.span.end, right.quantity.span.start):
+        if joined(passage.folded, left.quantity.span.end, right.quantity.span.start):
             return Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS
     for one in rivals:
         if one.fit is Fit.OTHER and any(_contradicts(one.quantity, other.quantity) for other in equal):
             return Correctness.INCORRECT, Reason.CONTRADICTION
     return Correctness.UNDETERMINED, Reason.UNRESOLVED_CANDIDATES
+
+
+def joined(folded: str, start: int, end: int) -> bool:
+    """Tell whether what parts two values makes them members of a list, a disjunction or a range."""
+    return _JOINED.fullmatch(folded, start, end) is not None
 
 
 def _same_kind(left: Quantity, right: Quantity) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from slaverify.scoring.data import load
+from slaverify.scoring.folding import fold
 
 _DATA = load("units.json")
 
@@ -98,3 +99,21 @@ _RATIOS = _ratios()
 def exact_ratio(one: Unit, other: Unit) -> Fraction | None:
     """Return how many of `other` make one of `one`, where that is exact by definition; null where it is not."""
     return _RATIOS.get((one.name, other.name))
+
+
+_CURRENCIES = {"CL": "CLP", "MX": "MXN", "US": "USD", "ES": "EUR"}
+
+
+def by_canonical_name(name: str) -> Unit | None:
+    """Return the unit that a reference names, by its canonical name or any of its names; null if unknown."""
+    canonical = _CANONICAL.get(name)
+    return canonical if canonical is not None else NAMES.get(fold(name))
+
+
+def local_currency(locale: str | None) -> Unit | None:
+    """Return the currency that `$` and `pesos` mean in the locale's country, null where the registry has none."""
+    name = _CURRENCIES.get((locale or "").rpartition("-")[2])
+    return None if name is None else _CANONICAL.get(name)
+
+
+_CANONICAL = {unit.name: unit for unit in NAMES.values()}

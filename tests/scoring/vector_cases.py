@@ -80,9 +80,14 @@ def runs(case: dict[str, Any]) -> list[tuple[str, Scored, dict[str, Any]]]:
     if "policy" not in expected:
         return [("as given", scored(case), expected)]
     policy = expected["policy"]
-    out = [(f"{policy}={option}", scored(case, **{policy: option}), want) for option, want in expected["by_option"].items()]
+    out = [
+        (f"{policy}={option}", scored(case, **{policy: option}), want) for option, want in expected["by_option"].items()
+    ]
     default = expected["by_option"][expected["default"]]
-    return [*out, ("default", scored(case) if policy != "locale" else scored(case, locale=expected["default"]), default)]
+    return [
+        *out,
+        ("default", scored(case) if policy != "locale" else scored(case, locale=expected["default"]), default),
+    ]
 
 
 def differences(got: Scored, want: dict[str, Any]) -> list[str]:

@@ -132,12 +132,18 @@ def _labels(passage: Passage, labels: tuple[str, ...]) -> list[Mention]:
         match_after = after.match(text, lead.end())
         if match_after is not None and _is_label(text, match_after, lead.group()):
             spans[Span(*match_after.span("label"))] = match_after.group("label")
+    for comma in _LAST.finditer(text):
+        # "Sin lugar a dudas, B."
+        last = after.match(text, comma.end())
+        if last is not None and not text[last.end() :].strip(" .!\n"):
+            spans[Span(*last.span("label"))] = last.group("label")
     for span in list(spans):
         _chain(text, folded, span, after, spans)
     return [Mention(label, span, assertion(passage, span), by_text=False) for span, label in spans.items()]
 
 
 _LEAD = re.compile(_BEFORE)
+_LAST = re.compile(r"(?<![A-Z]),\s")
 _CHAIN = re.compile(r"[\"')\]]?" + _MORE)
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from slaverify.evalset import (
+    AmountReference,
     ChoiceReference,
+    DateReference,
     EntityReference,
+    JsonReference,
     NumberReference,
     Reference,
+    SetReference,
     TextReference,
 )
 from slaverify.scoring.abstention import Value
 from slaverify.scoring.quantities import quantities
-from slaverify.scoring.registry import Registry, Rule
+from slaverify.scoring.registry import Candidates, Judge, Registry, Rule
 from slaverify.scoring.resolution import Finding
-from slaverify.scoring.rules import choice, entity, number, text
+from slaverify.scoring.rules import amount, choice, date, entity, json_object, number, set_of, text
 from slaverify.scoring.rules.task import Task
 
 RULES = Registry()
@@ -38,6 +42,42 @@ def _text(task: Task, reference: Reference) -> Finding | None:
     return text.judge(task, reference) if isinstance(reference, TextReference) else None
 
 
+def _amount(task: Task, reference: Reference) -> Finding | None:
+    return amount.judge(task, reference) if isinstance(reference, AmountReference) else None
+
+
+def _date(task: Task, reference: Reference) -> Finding | None:
+    return date.judge(task, reference) if isinstance(reference, DateReference) else None
+
+
+def _json(task: Task, reference: Reference) -> Finding | None:
+    return json_object.judge(task, reference) if isinstance(reference, JsonReference) else None
+
+
+def _set(task: Task, reference: Reference) -> Finding | None:
+    return set_of.judge(task, reference, _element) if isinstance(reference, SetReference) else None
+
+
+def _element(task: Task, reference: Reference) -> Finding | None:
+    for judge in (_number, _amount, _date, _choice, _entity, _text):
+        finding = judge(task, reference)
+        if finding is not None:
+            return finding
+    return None
+
+
+def _date_values(task: Task, reference: Reference) -> list[Value]:
+    return date.values(task, reference) if isinstance(reference, DateReference) else []
+
+
+def _json_values(task: Task, reference: Reference) -> list[Value]:
+    return json_object.values(task)
+
+
+def _set_values(task: Task, reference: Reference) -> list[Value]:
+    return set_of.values(task, reference) if isinstance(reference, SetReference) else []
+
+
 def _number_values(task: Task, reference: Reference) -> list[Value]:
     return [Value(one.span, one.assertion) for one in quantities(task.passage, task.settings)]
 
@@ -52,26 +92,19 @@ def _no_values(task: Task, reference: Reference) -> list[Value]:
     return []
 
 
-for _rule in (
-    Rule(
-        name=number.NAME,
-        kinds=("number",),
-        policies=number.POLICIES,
-        source=_SOURCE,
-        judge=_number,
-        candidates=_number_values,
-    ),
-    Rule(name=choice.NAME, kinds=("choice",), policies=(), source=_SOURCE, judge=_choice, candidates=_choice_values),
-    Rule(
-        name=entity.NAME,
-        kinds=("entity",),
-        policies=("fold_accents",),
-        source=_SOURCE,
-        judge=_entity,
-        candidates=_no_values,
-    ),
-    Rule(
-        name=text.NAME, kinds=("text",), policies=("fold_accents",), source=_SOURCE, judge=_text, candidates=_no_values
-    ),
+def _rule(name: str, policies: tuple[str, ...], judge: Judge, candidates: Candidates) -> Rule:
+    kinds = (name.partition("@")[0],)
+    return Rule(name=name, kinds=kinds, policies=policies, source=_SOURCE, judge=judge, candidates=candidates)
+
+
+for _entry in (
+    _rule(number.NAME, number.POLICIES, _number, _number_values),
+    _rule(amount.NAME, amount.POLICIES, _amount, _number_values),
+    _rule(date.NAME, date.POLICIES, _date, _date_values),
+    _rule(choice.NAME, (), _choice, _choice_values),
+    _rule(entity.NAME, ("fold_accents",), _entity, _no_values),
+    _rule(text.NAME, ("fold_accents",), _text, _no_values),
+    _rule(set_of.NAME, set_of.POLICIES, _set, _set_values),
+    _rule(json_object.NAME, json_object.POLICIES, _json, _json_values),
 ):
-    RULES.add(_rule)
+    RULES.add(_entry)

@@ -1,0 +1,82 @@
+"""`date@1`: a day, a month or a year, compared at the precision of the reference.
+
+Source: docs/spec/scoring.md sections 2, 7 and 8.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from slaverify.evalset import DateReference
+from slaverify.scoring.abstention import Value
+from slaverify.scoring.assertion import Assertion, assertion, last_correction
+from slaverify.scoring.dates import Dated, find_dates, order_of, relative
+from slaverify.scoring.reasons import Reason
+from slaverify.scoring.record import Correctness
+from slaverify.scoring.resolution import Finding, joined
+from slaverify.scoring.rules.task import Task
+
+NAME = "date@1"
+POLICIES = ("year_pivot",)
+
+
+def dates(task: Task, reference: DateReference) -> list[Dated]:
+    """Return the dates of the answer; the reference gives at most the order of numeric ones."""
+    order = reference.order or order_of(task.settings.locale)
+    return find_dates(task.passage.folded, order, task.settings.policies.year_pivot, task.settings.locale)
+
+
+def values(task: Task, reference: DateReference) -> list[Value]:
+    """Return the dates as values of the slot."""
+    return [Value(one.span, assertion(task.passage, one.span)) for one in dates(task, reference)]
+
+
+def judge(task: Task, reference: DateReference) -> Finding | None:
+    """Return what the answer comes to; null if it holds no date."""
+    found = dates(task, reference)
+    cut = last_correction(task.passage)
+    if cut is not None and any(one.span.start >= cut for one in found):
+        found = [one for one in found if one.span.start >= cut]
+    if not found:
+        return Finding(Correctness.UNDETERMINED, Reason.RELATIVE_DATE, None) if relative(task.passage.folded) else None
+    stands = [(one, assertion(task.passage, one.span)) for one in found]
+    asserted = [one for one, how in stands if how is not Assertion.NEGATED]
+    if not asserted:
+        return Finding(Correctness.INCORRECT, Reason.NEGATED, None)
+    right = [one for one in asserted if one.iso is not None and _same(one.iso, reference.value)]
+    if not right:
+        return _wrong(asserted, reference.value)
+    others = [one for one in asserted if one not in right]
+    if others:
+        return Finding(*_against(task, asserted, right), None)
+    if all(how is Assertion.DOUBTFUL for one, how in stands if one in right):
+        return Finding(Correctness.UNDETERMINED, Reason.QUALIFIED, None)
+    return Finding(Correctness.CORRECT, Reason.EQUAL, None)
+
+
+def _same(found: str, wanted: str) -> bool:
+    return found[: len(wanted)] == wanted if not found.startswith("-") else False
+
+
+def _wrong(asserted: list[Dated], wanted: str) -> Finding:
+    if any(one.iso is None for one in asserted):
+        return Finding(Correctness.INCORRECT, Reason.IMPOSSIBLE_DATE, None)
+    for one in asserted:
+        if len(asserted) == 1 and one.iso is not None and _agrees(one.iso, wanted):
+            return Finding(Correctness.PARTIAL, Reason.MISSING_ELEMENT, None)
+    return Finding(Correctness.INCORRECT, Reason.OTHER_VALUE, None)
+
+
+def _agrees(found: str, wanted: str) -> bool:
+    # less precise than the reference, but not against it: "marzo de 2025", "3 de marzo"
+    return wanted.startswith(found) or (found.startswith("--") and wanted[4:] == found[1:])
+
+
+def _against(task: Task, asserted: list[Dated], right: list[Dated]) -> tuple[Correctness, Reason]:
+    if len({one.iso for one in asserted}) >= 3:
+        return Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS
+    for left, following in pairwise(asserted):
+        apart = (left in right) != (following in right)
+        if apart and joined(task.passage.folded, left.span.end, following.span.start):
+            return Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS
+    return Correctness.UNDETERMINED, Reason.UNRESOLVED_CANDIDATES
