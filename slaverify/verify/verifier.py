@@ -102,7 +102,9 @@ def _signature(material: Material, envelope: EnvelopeFacts | None, given: Circum
     pins = material.pins if material.outside else None
     if material.facts is not None:
         try:
-            return signature_parts(material.facts, pins, given)
+            parts = signature_parts(material.facts, pins, given)
+            parts["V14"] = [*parts["V14"], *_lists(material.request)]
+            return parts
         except Exception as error:  # noqa: BLE001 - as above
             return {rule: [refused(error, "PDF")] for rule in _SIGNATURE}
     absent = skipped(Text("no se dio el PDF", "no PDF was given"), Text("agregue el PDF", "add the PDF"))
@@ -113,8 +115,18 @@ def _signature(material: Material, envelope: EnvelopeFacts | None, given: Circum
         # A bundle alone: its envelope bears the same key and the same kind of token.
         signer = None if envelope.cms is None else envelope.cms.signer
         alone = SignatureFacts(size=0, token=envelope.token, signer=signer)
-        parts["V13"], parts["V14"] = time_parts(alone, given), key_parts(alone, given)
+        parts["V13"] = time_parts(alone, given)
+        parts["V14"] = [*key_parts(alone, given), *_lists(material.request)]
     return parts
+
+
+def _lists(request: VerifyRequest) -> list[Part]:
+    """Say that revocation lists which were handed in are not read: a check that was asked for is never dropped."""
+    if not request.crls:
+        return []
+    reason = Text("esta versión no lee listas de revocación", "this version does not read revocation lists")
+    remedy = Text("compárela a mano con «openssl crl»", "compare it by hand with `openssl crl`")
+    return [skipped(reason, remedy)]
 
 
 def _envelope(material: Material) -> EnvelopeFacts | None:

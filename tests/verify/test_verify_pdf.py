@@ -128,6 +128,12 @@ def test_digests_that_do_not_agree(made: Line, whole: dict[str, bytes], key: str
     assert key in said(found, "V16")
 
 
+def test_a_revocation_list_that_is_handed_in_is_never_dropped_in_silence(made: Line, paper: bytes) -> None:
+    found = check(made, pdf=paper, crls=(b"list",))
+    assert (found.outcome, found.exit_code) == (Outcome.INDETERMINATE, 3)
+    assert "revocation lists" in found.check("V14").reason.en
+
+
 def test_no_pdf_at_all(made: Line) -> None:
     for junk in (b"", b"%PDF-1.7\n%%EOF\n", b"\x00" * 100):
         found = check(made, pdf=junk)
