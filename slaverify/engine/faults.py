@@ -78,7 +78,6 @@ TRANSPORT = frozenset(
         Fault.DEADLINE,
         Fault.BAD_HEAD,
         Fault.CLOSE_CUT,
-        Fault.STREAM_CUT,
     }
 )
 """Faults whose cause may lie on either side: the control probe attributes them."""

@@ -15,7 +15,7 @@ from slaverify.run.derive import (
 )
 from slaverify.run.plan import Plan, PlannedExchange, build_plan, plan_bytes, plan_sha256, read_plan
 from slaverify.run.records import EXCHANGES, OUTCOMES, PLAN, AttemptKey, AttemptRecord, exchange_line, outcome_line
-from slaverify.run.rules import RunRules, Span, rules_of
+from slaverify.run.rules import RunRules, Span, moment, rules_of, stamp
 from slaverify.run.signals import Signal
 
 __all__ = [
@@ -41,11 +41,13 @@ __all__ = [
     "end_exchange",
     "exchange_line",
     "make_batch",
+    "moment",
     "outcome_line",
     "plan_bytes",
     "plan_sha256",
     "read_plan",
     "recorded_run",
     "rules_of",
+    "stamp",
     "unsent_attribution",
 ]

@@ -80,8 +80,17 @@ class DerivedRun:
     mismatches: tuple[Mismatch, ...] = ()
 
 
-def derive_outcomes(spec: EndpointSpec, rules: RunRules, plan: Plan, outcomes: bytes, exchanges: bytes) -> DerivedRun:
+def derive_outcomes(
+    spec: EndpointSpec,
+    rules: RunRules,
+    plan: Plan,
+    outcomes: bytes,
+    exchanges: bytes,
+    estimates: Mapping[str, int] | None = None,
+) -> DerivedRun:
     """Derive a run from `run/outcomes.jsonl` and `run/exchanges.jsonl`.
+
+    `estimates` (input tokens by item id, ours) serve the signal `input_cut` alone.
 
     Raises: EvidenceError SLV-E041 for files that break their form (not for a false value: that is a mismatch).
     """
@@ -106,8 +115,9 @@ def derive_outcomes(spec: EndpointSpec, rules: RunRules, plan: Plan, outcomes: b
         ended[call] = derived
         for number, line, again in zip(numbers, recorded, expected, strict=True):
             mismatches.extend(_compare(number + 1, line, again))
-    derived_run = complete_run(plan, ended)
-    return DerivedRun(derived_run.exchanges, derived_run.counts, signals_of(plan, records, ended), tuple(mismatches))
+    whole = complete_run(plan, ended)
+    signals = signals_of(plan, records, ended, estimates)
+    return DerivedRun(whole.exchanges, whole.counts, signals, tuple(mismatches))
 
 
 def recorded_run(plan: Plan, outcomes: bytes) -> DerivedRun:

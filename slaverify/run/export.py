@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
@@ -35,18 +36,13 @@ from slaverify.run.records import (
 from slaverify.run.rules import RunRules
 from slaverify.run.sender import ending_now, exchange_lines
 from slaverify.run.signals import signals_of
+from slaverify.run.stored import StoredAttempt
 
 MAX_BODY = 262_144
 """Longest response that stands whole in the bundle, bytes."""
 MAX_LINES = 384 * 1024 * 1024
 """Cap of `run/exchanges.jsonl`, bytes; beyond it the longest responses are cut."""
 _LINE_OVERHEAD = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    position: int
-    outcome: Outcome | None
 
 
 def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan, folder: Path) -> None:
@@ -56,30 +52,29 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
     """
     if plan_sha256(plan) != journal.header.plan_sha256:
         raise journal_error("es de otro plan", "it is of another plan", str(journal.path))
-    places = _places(journal)
     cuts = _cuts(journal)
-    batch_of = _batch_numbers(journal)
+    batch_of = _BatchNumbers([(batch.first, batch.last, batch.number) for batch in journal.batches()])
     trees: dict[int, Frontier] = {}
-    ended: list[Outcome] = []
+    counted: Counter[Outcome] = Counter()
     with ExitStack() as stack:
         outcomes = stack.enter_context(_replacing(folder / OUTCOMES))
         exchanges = stack.enter_context(_replacing(folder / EXCHANGES))
         (stack.enter_context(_replacing(folder / PLAN))).write(plan_bytes(plan))
         exchanges.write(jcs({"nonce": journal.nonce(EXCHANGES)}) + b"\n")
-        for exchange_id, records in _grouped(journal):
-            place = places[exchange_id]
-            number = batch_of(place.position)
-            for line in _outcome_lines(journal, spec, rules, place, records, number, ended):
+        for group in _grouped(journal):
+            number = batch_of(group[0].position)
+            for line in _outcome_lines(journal, spec, rules, group, number, counted):
                 if number is not None:
                     trees.setdefault(number, Frontier()).append(leaf_hash(line))
                 outcomes.write(line + b"\n")
-            for record in records:
-                kept = _cut(record, journal.mac_key) if (exchange_id, record.key.attempt) in cuts else record
+            for stored in group:
+                cut = (stored.exchange_id, stored.record.key.attempt) in cuts
+                kept = _cut(stored.record, journal.mac_key) if cut else stored.record
                 exchanges.write(jcs(exchange_line(kept)) + b"\n")
         _check_batches(journal, trees)
-        sent = len(ended)
-        ended.extend(Outcome.NOT_SENT for _ in range(len(places) - sent))
-        count_outcomes(ended, len(places))
+        planned = journal.summary().planned
+        counted[Outcome.NOT_SENT] += planned - counted.total()
+        count_outcomes(counted.elements(), planned)
 
 
 def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan) -> DerivedRun:
@@ -87,7 +82,8 @@ def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Pla
     found: dict[tuple[str, int, str], DerivedExchange] = {}
     planned = {(one.item_id, one.repetition, one.side): one for one in plan.exchanges}
     kept: list[AttemptRecord] = []
-    for _, records in _grouped(journal):
+    for group in _grouped(journal):
+        records = [stored.record for stored in group]
         key = records[0].key
         call = (key.item_id, key.repetition, key.side)
         done = ending_now(spec, rules, records)
@@ -100,35 +96,27 @@ def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Pla
     return DerivedRun(whole.exchanges, whole.counts, signals_of(plan, kept, found))
 
 
-def _grouped(journal: Journal) -> Iterator[tuple[str, list[AttemptRecord]]]:
-    for exchange_id, group in groupby(journal.records(), key=lambda pair: pair[0]):
-        yield exchange_id, [record for _, record in group]
+def _grouped(journal: Journal) -> Iterator[list[StoredAttempt]]:
+    for _, group in groupby(journal.records(), key=lambda stored: stored.exchange_id):
+        yield list(group)
 
 
 def _outcome_lines(
     journal: Journal,
     spec: EndpointSpec,
     rules: RunRules,
-    place: _Place,
-    records: list[AttemptRecord],
+    group: list[StoredAttempt],
     number: int | None,
-    ended: list[Outcome],
+    counted: Counter[Outcome],
 ) -> list[bytes]:
+    records = [stored.record for stored in group]
     done = ending_now(spec, rules, records)
-    if done is None or (place.outcome is not None and place.outcome is not done.ending.outcome):
-        item = records[0].key.item_id if records else ""
+    said = group[-1].outcome
+    if done is None or (said is not None and said is not done.ending.outcome):
+        item = records[-1].key.item_id
         raise journal_error(f"{item}: el resultado no sale de los bytes", f"{item}: the outcome does not follow", item)
-    ended.append(done.ending.outcome)
+    counted[done.ending.outcome] += 1
     return [jcs(line) for line in exchange_lines(records, done, number, journal.mac_key)]
-
-
-def _places(journal: Journal) -> Mapping[str, _Place]:
-    rows = journal.connection.execute("SELECT exchange_id, position, outcome FROM exchange")
-    return {row[0]: _Place(row[1], None if row[2] is None else Outcome(row[2])) for row in rows}
-
-
-def _batch_numbers(journal: Journal) -> _BatchNumbers:
-    return _BatchNumbers([(batch.first, batch.last, batch.number) for batch in journal.batches()])
 
 
 class _BatchNumbers:
@@ -156,28 +144,30 @@ def _check_batches(journal: Journal, trees: Mapping[int, Frontier]) -> None:
             )
 
 
+_SIZES = (
+    " FROM attempt JOIN body AS request ON request.digest = request_digest"
+    " LEFT JOIN body AS response ON response.digest = body_digest"
+)
+
+
 def _cuts(journal: Journal) -> frozenset[tuple[str, int]]:
-    """Return the attempts whose response does not stand whole in the bundle."""
-    rows = journal.connection.execute(
-        "SELECT exchange_id, number, length(request.bytes), coalesce(length(response.bytes), 0) FROM attempt"
-        " JOIN body AS request ON request.digest = request_digest"
-        " LEFT JOIN body AS response ON response.digest = body_digest"
-    )
-    total, sizes = 0, []
-    cuts: set[tuple[str, int]] = set()
-    for exchange_id, number, request, response in rows:
-        total += (request * 4) // 3 + _LINE_OVERHEAD
-        if response > MAX_BODY:
-            cuts.add((exchange_id, number))
-        else:
-            total += (response * 4) // 3
-            sizes.append((response, exchange_id, number))
+    """Return the attempts (exchange id, number) whose response does not stand whole in the bundle."""
+    ask = journal.connection.execute
+    over = f"SELECT exchange_id, number{_SIZES} WHERE length(response.bytes) > ?"
+    cuts = set(ask(over, (MAX_BODY,)).fetchall())
+    whole = f"SELECT COUNT(*), TOTAL(length(request.bytes)), TOTAL(min(length(response.bytes), {MAX_BODY})){_SIZES}"
+    count, sent, received = ask(whole).fetchone()
+    total = count * _LINE_OVERHEAD + (sent + received) * 4 / 3
     if total > MAX_LINES:
-        for response, exchange_id, number in sorted(sizes, reverse=True):
+        longest = (
+            f"SELECT exchange_id, number, length(response.bytes){_SIZES} WHERE length(response.bytes) <= ?"
+            " ORDER BY 3 DESC, 1, 2"
+        )
+        for exchange_id, number, size in ask(longest, (MAX_BODY,)):
             if total <= MAX_LINES:
                 break
             cuts.add((exchange_id, number))
-            total -= (response * 4) // 3
+            total -= size * 4 / 3
     return frozenset(cuts)
 
 

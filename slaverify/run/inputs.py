@@ -47,8 +47,8 @@ class RunResult:
 class RunInputs:
     """What a run needs. `queries` maps item id to query package; `plan` must be that of the journal.
 
-    `probes`: send the public probe again at 25, 50, 75 and 100 %. `roots`: PEM of a private authority.
-    `signals`: end orderly on SIGINT and SIGTERM.
+    `withdrawn`: items that may no longer be exposed; their exchanges stay `not_sent`. `probes`: send the public
+    probe again at 25, 50, 75 and 100 %. `roots`: PEM of a private authority. `signals`: end orderly on SIGINT and SIGTERM.
     """
 
     spec: EndpointSpec
@@ -60,6 +60,7 @@ class RunInputs:
     ledger: LedgerPort
     clock: Callable[[], datetime]
     progress: Progress
+    withdrawn: frozenset[str] = frozenset()
     probes: bool = True
     roots: str | None = None
     signals: bool = True

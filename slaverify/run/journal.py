@@ -13,73 +13,31 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 
 from slaverify.canonical import JsonObject, jcs
 from slaverify.contract.words import Attribution, Outcome
-from slaverify.engine import ATTESTED, Fault
+from slaverify.engine import Fault
 from slaverify.run import schema
 from slaverify.run.faults import disk_error, journal_error
 from slaverify.run.plan import Plan, plan_sha256
-from slaverify.run.records import EXCHANGES, AttemptKey, AttemptRecord, timed
+from slaverify.run.records import EXCHANGES
 from slaverify.run.rules import moment, stamp
 from slaverify.run.storage import local_folder, locked, sync_folder, unlock
+from slaverify.run.stored import (
+    JournalExchange,
+    PendingBatch,
+    RunHeader,
+    StoredAttempt,
+    Summary,
+    record_of_row,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class RunHeader:
-    """What a journal is of: identity and digests, as the contract and the ledger have them."""
-
-    run_id: str
-    contract_digest: str
-    bank_digest: str
-    sample_sha256: str
-    plan_sha256: str
-    method_digest: str
-    product_version: str
-    started_at: str
-
-
-@dataclass(slots=True)
-class JournalExchange:
-    """One exchange as the journal has it; `records` are its attempts so far (loaded where it is not done)."""
-
-    exchange_id: str
-    item_id: str
-    repetition: int
-    side: str
-    position: int
-    state: str
-    outcome: Outcome | None
-    not_before: datetime | None
-    records: list[AttemptRecord]
-
-
-@dataclass(frozen=True, slots=True)
-class PendingBatch:
-    """A batch row; `ledger_seq` null until the ledger has it."""
-
-    number: int
-    first: int
-    last: int
-    root: str
-    ledger_seq: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a journal says, counted from rows: `in_doubt` are intents without result."""
-
-    planned: int
-    done: int
-    to_do: int
-    in_doubt: int
-    attempts: int
-    outcomes: Mapping[Outcome, int]
-    state: str
+__all__ = ["Journal", "RunHeader", "Summary"]
 
 
 class Journal:
@@ -191,48 +149,65 @@ class Journal:
         counted = {Outcome(word): count for word, count in outcomes.items()}
         return Summary(planned, done, planned - done, doubt, attempts, counted, self.state)
 
-    def exchanges(self) -> list[JournalExchange]:
-        """Return every exchange by position; attempts are loaded for those that are not done."""
+    def pending(self) -> list[JournalExchange]:
+        """Return the exchanges that are not done, by position, with their attempts so far."""
         rows = self.connection.execute(
-            "SELECT exchange_id, item_id, repetition, side, position, state, outcome, not_before "
-            "FROM exchange ORDER BY position"
+            "SELECT exchange_id, item_id, repetition, side, position, state, not_before "
+            "FROM exchange WHERE state <> 'done' ORDER BY position"
         )
-        found = [
-            JournalExchange(
+        found = {
+            row[0]: JournalExchange(
                 exchange_id=row[0],
                 item_id=row[1],
                 repetition=row[2],
                 side=row[3],
                 position=row[4],
                 state=row[5],
-                outcome=None if row[6] is None else Outcome(row[6]),
-                not_before=None if row[7] is None else moment(row[7]),
+                outcome=None,
+                not_before=None if row[6] is None else moment(row[6]),
                 records=[],
             )
             for row in rows
-        ]
-        pending = {one.exchange_id: one for one in found if one.state != "done"}
-        for exchange_id, record in self.records("exchange.state <> 'done'"):
-            pending[exchange_id].records.append(record)
+        }
+        for stored in self.records("exchange.state <> 'done'"):
+            found[stored.exchange_id].records.append(stored.record)
+        return list(found.values())
+
+    def unbatched_done(self) -> list[tuple[str, int]]:
+        """Return (exchange id, position) of what is done and in no batch yet, by position."""
+        stretches = deque(sorted((batch.first, batch.last) for batch in self.batches()))
+        found: list[tuple[str, int]] = []
+        rows = self.connection.execute(
+            "SELECT exchange_id, position FROM exchange WHERE state = 'done' ORDER BY position"
+        )
+        for exchange_id, position in rows:
+            while stretches and stretches[0][1] < position:
+                stretches.popleft()
+            if not stretches or position < stretches[0][0]:
+                found.append((exchange_id, position))
         return found
 
     def records(
         self, where: str = "1", values: Sequence[object] = (), *, bodies: bool = True
-    ) -> Iterator[tuple[str, AttemptRecord]]:
-        """Stream attempts in the order of the files, each with its exchange id; `where` is SQL of this room."""
+    ) -> Iterator[StoredAttempt]:
+        """Stream attempts in the order of the files; `where` is SQL of this room."""
         echoed = self._echoed()
         response = "response.bytes" if bodies else "NULL"
         rows = self.connection.execute(
             "SELECT exchange.exchange_id, item_id, repetition, side, turn, number, started_at, start_ns, first_byte_ns,"  # noqa: S608 - `where` is a constant of this room
-            f" end_ns, status, headers, fault, attribution, peer, spki, request.bytes, {response} FROM attempt"
-            " JOIN exchange ON exchange.exchange_id = attempt.exchange_id"
+            f" end_ns, status, headers, fault, attribution, peer, spki, request.bytes, {response},"
+            " position, outcome"
+            # CROSS keeps the order of the tables: from few exchanges to their attempts, never the other way.
+            " FROM exchange CROSS JOIN attempt ON attempt.exchange_id = exchange.exchange_id"
             " JOIN body AS request ON request.digest = attempt.request_digest"
             " LEFT JOIN body AS response ON response.digest = attempt.body_digest"
             f" WHERE {where} ORDER BY item_id, repetition, side, turn, number",
             tuple(values),
         )
         for row in rows:
-            yield row[0], _record(row, echoed)
+            yield StoredAttempt(
+                row[0], row[18], None if row[19] is None else Outcome(row[19]), record_of_row(row[:18], echoed)
+            )
 
     def batches(self) -> list[PendingBatch]:
         """Return the batch rows by number."""
@@ -341,38 +316,3 @@ def _fill(path: Path, header: RunHeader, plan: Plan, events: Sequence[tuple[str,
 def _tokens(count: int) -> Iterator[str]:
     block = secrets.token_bytes(16 * count).hex()
     return (block[start : start + 32] for start in range(0, len(block), 32))
-
-
-def _record(row: Sequence[object], echoed: frozenset[tuple[str, int]]) -> AttemptRecord:
-    exchange_id, item, repetition, side, turn, number, started, start_ns, first_ns, end_ns = row[:10]
-    status, headers, fault, attribution, peer, spki, request, response = row[10:]
-    known = None if fault is None else Fault(str(fault))
-    times = timed(
-        str(started),
-        _int(start_ns),
-        None if first_ns is None else _int(first_ns),
-        None if end_ns is None else _int(end_ns),
-    )
-    kept: dict[str, str] = json.loads(str(headers)) if headers is not None else {}
-    return AttemptRecord(
-        key=AttemptKey(str(item), _int(repetition), str(side), _int(turn), _int(number)),
-        started_at=str(started),
-        ended_at=times.ended_at,
-        first_byte_ms=times.first_byte_ms,
-        last_byte_ms=None if known in ATTESTED else times.last_byte_ms,
-        status=None if status is None else _int(status),
-        wire_fault=known if known in ATTESTED else None,
-        headers=kept,
-        request=request if isinstance(request, bytes) else b"",
-        response=response if isinstance(response, bytes) else None,
-        peer=None if peer is None else str(peer),
-        spki=None if spki is None else str(spki),
-        probe=None if attribution is None else Attribution(str(attribution)),
-        attested=("secret_echo",) if (str(exchange_id), _int(number)) in echoed else (),
-    )
-
-
-def _int(value: object) -> int:
-    if not isinstance(value, int):
-        raise journal_error("un número falta", "a number is missing")
-    return value

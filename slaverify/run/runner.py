@@ -66,14 +66,13 @@ def close_run(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Mapping[
 
     Raises: EndpointError SLV-N030, N032.
     """
-    rows = journal.exchanges()
     statements = [
         (schema.STATE, ("done", outcome_now(spec, rules, row).value, None, row.exchange_id))
-        for row in rows
-        if row.state != "done"
+        for row in journal.pending()
     ]
     journal.write([*statements, (schema.RUN_STATE, ("complete",))])
-    return count_outcomes((outcome_now(spec, rules, row) for row in rows), len(rows))
+    summary = journal.summary()
+    return count_outcomes(summary.every_outcome(), summary.planned)
 
 
 def _check_permit(journal: Journal, inputs: RunInputs) -> None:

@@ -42,10 +42,10 @@ from slaverify.engine.wire import Secrets
 from slaverify.run import schema
 from slaverify.run.attribution import Ended, end_exchange, read_attempt
 from slaverify.run.control import ControlProbe
-from slaverify.run.journal import JournalExchange
 from slaverify.run.pace import Gate, Stop
 from slaverify.run.records import AttemptKey, AttemptRecord, outcome_line, timed
 from slaverify.run.rules import RunRules, stamp
+from slaverify.run.stored import JournalExchange
 from slaverify.run.writer import Statement, Writer
 
 AUDITOR_TRIES = 5

@@ -13,6 +13,7 @@ import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from itertools import chain, groupby
 from time import monotonic
 
 from slaverify.canonical import JsonObject, jcs
@@ -26,11 +27,12 @@ from slaverify.run.batches import make_batch
 from slaverify.run.control import ControlProbe
 from slaverify.run.faults import journal_error
 from slaverify.run.inputs import RunInputs, RunResult, RunState
-from slaverify.run.journal import Journal, JournalExchange, PendingBatch
+from slaverify.run.journal import Journal
 from slaverify.run.pace import Gate, Stop
 from slaverify.run.preflight import send_probe
 from slaverify.run.rules import moment, stamp
 from slaverify.run.sender import Outbox, Sender, ending_now, exchange_lines, outcome_now
+from slaverify.run.stored import JournalExchange, PendingBatch, StoredAttempt
 from slaverify.run.writer import Writer
 
 GRACE_S = 10.0
@@ -52,21 +54,23 @@ class Session:
         urls, roots = self.spec.control_urls, inputs.roots
         ask = (lambda: ask_controls(urls, roots=roots)) if urls else None
         self.control = ControlProbe(ask, self.gate, self.stop, self._note_control)
-        self.rows = journal.exchanges()
+        summary = journal.summary()
+        self.planned, self.done = summary.planned, summary.done
+        self.rows = journal.pending()
         self.key = journal.mac_key
         self.ends = self.rules.ends(moment(journal.header.started_at))
-        self.queue = deque(row for row in self.rows if row.state == "planned")
+        allowed = [row for row in self.rows if row.item_id not in inputs.withdrawn]
+        self.queue = deque(row for row in allowed if row.state == "planned")
         self.parked = [
-            (row.not_before, row.position, row) for row in self.rows if row.state == "parked" and row.not_before
+            (row.not_before, row.position, row) for row in allowed if row.state == "parked" and row.not_before
         ]
         heapq.heapify(self.parked)
         self.finished_now = 0
-        self.done = sum(1 for row in self.rows if row.state == "done")
         self.wake = asyncio.Event()
         self.closing = False
         self.error: BaseException | None = None
         self.seen: dict[str, set[str]] = {"drift_echo": set(), "drift_fingerprint": set(), "drift_spki": set()}
-        self.probed = {share for share in PROBE_SHARES if self.done >= share * len(self.rows)}
+        self.probed = {share for share in PROBE_SHARES if self.done >= share * self.planned}
         self.sender = Sender(
             spec=self.spec,
             rules=self.rules,
@@ -85,11 +89,10 @@ class Session:
 
     async def carry_out(self) -> RunResult:
         """Run to the end or to a stop, then settle."""
-        batcher = self._batcher()
-        self.batcher = batcher
-        self.inputs.progress.begin(len(self.rows), self.done)
-        await self.writer.commit([(schema.RUN_STATE, ("open",)), self._event("start", {"done": self.done})])
         try:
+            self.batcher = self._batcher()
+            self.inputs.progress.begin(self.planned, self.done)
+            await self.writer.commit([(schema.RUN_STATE, ("open",)), self._event("start", {"done": self.done})])
             with self._signals():
                 await self._work()
             await self._settle()
@@ -104,7 +107,7 @@ class Session:
     # What the workers do.
 
     async def _work(self) -> None:
-        count = min(self.spec.call.concurrency, max(1, len(self.rows) - self.done))
+        count = min(self.spec.call.concurrency, max(1, len(self.rows)))
         workers = {asyncio.create_task(self._worker()) for _ in range(count)}
         pump = asyncio.create_task(self._pump())
         stopped_at: float | None = None
@@ -210,9 +213,9 @@ class Session:
                 await self._probe(share)
 
     def _probe_due(self) -> float | None:
-        if not self.inputs.probes or not self.rows:
+        if not self.inputs.probes or not self.planned:
             return None
-        return next((s for s in PROBE_SHARES if s not in self.probed and self.done >= s * len(self.rows)), None)
+        return next((s for s in PROBE_SHARES if s not in self.probed and self.done >= s * self.planned), None)
 
     async def _probe(self, share: float) -> None:
         self.probed.add(share)
@@ -261,7 +264,9 @@ class Session:
                 self.batcher.add(row.position, exchange_lines(row.records, ended, None, self.key))
 
     def _result(self) -> RunResult:
-        counts = count_outcomes((outcome_now(self.spec, self.rules, row) for row in self.rows), len(self.rows))
+        summary = self.journal.summary()
+        left = (outcome_now(self.spec, self.rules, row) for row in self.rows if row.state != "done")
+        counts = count_outcomes(chain(summary.every_outcome(), left), self.planned)
         sent, doubt = self.journal.unbatched()
         reason = self.stop.reason or "done"
         state = RunState.COMPLETE if self._is_over() else RunState.STOPPED
@@ -289,28 +294,30 @@ class Session:
         held = {place for one in rows for place in range(one.first, one.last + 1)}
         previous = rows[-1].root if rows else None
         batcher = Batcher(self.writer, self.inputs.ledger, rows[-1].number + 1 if rows else 1, previous, held)
-        for row in self.rows:
-            if row.state == "done" and row.position not in held and (lines := self._lines(row, None)):
-                batcher.add(row.position, lines)
+        for exchange_id, position in self.journal.unbatched_done():
+            if lines := self._lines(self.journal.records("exchange.exchange_id = ?", (exchange_id,)), None):
+                batcher.add(position, lines)
         return batcher
 
     def _register(self, row: PendingBatch) -> None:
         """Give a batch whose row is durable its ledger entry, unless the ledger has it already."""
         sequence = self.inputs.ledger.find_batch(row.number)
         if sequence is None:
-            held = [one for one in self.rows if row.first <= one.position <= row.last]
-            lines = [line for one in held for line in self._lines(one, row.number)]
-            batch = make_batch(row.number, [one.position for one in held], lines)
+            between = (row.first, row.last)
+            lines = self._lines(self.journal.records("exchange.position BETWEEN ? AND ?", between), row.number)
+            batch = make_batch(row.number, between, lines)
             if batch.root != row.root:
                 raise journal_error(f"el lote {row.number} no da su raíz", f"batch {row.number} does not give its root")
             sequence = self.inputs.ledger.on_batch(batch)
         self.journal.write([(schema.BATCH_SEQ, (sequence, row.number))])
 
-    def _lines(self, row: JournalExchange, batch: int | None) -> list[JsonObject]:
-        found = self.journal.records("exchange.exchange_id = ?", (row.exchange_id,))
-        records = [record for _, record in found]
-        ended = ending_now(self.spec, self.rules, records)
-        return [] if ended is None else exchange_lines(records, ended, batch, self.key)
+    def _lines(self, found: Iterator[StoredAttempt], batch: int | None) -> list[JsonObject]:
+        lines: list[JsonObject] = []
+        for _, group in groupby(found, key=lambda stored: stored.exchange_id):
+            records = [stored.record for stored in group]
+            ended = ending_now(self.spec, self.rules, records)
+            lines += [] if ended is None else exchange_lines(records, ended, batch, self.key)
+        return lines
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:

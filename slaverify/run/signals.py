@@ -17,6 +17,10 @@ from slaverify.run.records import AttemptRecord
 if TYPE_CHECKING:
     from slaverify.run.derive import DerivedExchange
 
+PARTIAL_SHARE = 0.01
+"""Share of exchanges with a cut body above which that is a pattern."""
+INPUT_SHARE = 0.6
+"""Share of our own estimate of the input tokens below which the input seems cut."""
 _HITS = ("hit", "HIT")
 
 
@@ -32,8 +36,9 @@ def signals_of(
     plan: Plan,
     records: Sequence[AttemptRecord],
     ended: Mapping[tuple[str, int, str], DerivedExchange],
+    estimates: Mapping[str, int] | None = None,
 ) -> tuple[Signal, ...]:
-    """Return the signals of a run, in a fixed order."""
+    """Return the signals of a run, in a fixed order; `estimates` are input tokens by item id, if anybody has them."""
     last = {(record.key.item_id, record.key.repetition, record.key.side): record for record in records}
     in_order = [
         (ended[call], last[call])
@@ -43,6 +48,8 @@ def signals_of(
     found = [
         _identical(in_order),
         _cached(in_order),
+        _partial([one for one, _ in in_order], len(plan.exchanges)),
+        _input_cut([one for one, _ in in_order], estimates or {}),
         _drift("drift_echo", [(one.planned.item_id, one.engine_version) for one, _ in in_order]),
         _drift("drift_fingerprint", [(one.planned.item_id, one.fingerprint) for one, _ in in_order]),
         _drift("drift_spki", [(one.planned.item_id, record.spki) for one, record in in_order]),
@@ -72,6 +79,22 @@ def _cached(in_order: Sequence[tuple[DerivedExchange, AttemptRecord]]) -> Signal
             repeated.append(item)
         bodies.add(body)
     return Signal("cached_repeat", tuple(dict.fromkeys(repeated))) if repeated else None
+
+
+def _partial(exchanges: Sequence[DerivedExchange], planned: int) -> Signal | None:
+    cut = [one.planned.item_id for one in exchanges if "cut_body" in one.flags]
+    return Signal("partial_body", tuple(dict.fromkeys(cut))) if len(cut) > PARTIAL_SHARE * planned else None
+
+
+def _input_cut(exchanges: Sequence[DerivedExchange], estimates: Mapping[str, int]) -> Signal | None:
+    short = [
+        one.planned.item_id
+        for one in exchanges
+        if one.input_tokens is not None
+        and one.planned.item_id in estimates
+        and one.input_tokens < INPUT_SHARE * estimates[one.planned.item_id]
+    ]
+    return Signal("input_cut", tuple(dict.fromkeys(short))) if short else None
 
 
 def _from_cache(headers: Mapping[str, str]) -> bool:

@@ -44,7 +44,9 @@ class Connection:
 class RawServer:
     """Plays one script. `requests` holds the bytes of each whole request, in order."""
 
-    def __init__(self, script: list[dict], *, substitutions: dict[str, str] | None = None, tls=None) -> None:
+    def __init__(
+        self, script: list[dict], *, substitutions: dict[str, str] | None = None, tls=None, listen=True
+    ) -> None:
         self.script = script
         self.substitutions = substitutions or {}
         self.tls = tls
@@ -56,6 +58,9 @@ class RawServer:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._listener.setblocking(True)
         self.port = self._listener.getsockname()[1]
+        if not listen:
+            self._listener.close()
+            self.script = []
         self._open: list[Connection] = []
         self._named: dict[str, Connection] = {}
         self._loops: dict[int, int] = {}

@@ -119,9 +119,9 @@ class World:
     def file(self, name: str) -> bytes:
         return (self.folder / "run" / name).read_bytes()
 
-    def derived(self) -> DerivedRun:
+    def derived(self, estimates: dict[str, int] | None = None) -> DerivedRun:
         return derive_outcomes(
-            self.spec, self.rules, self.plan, self.file("outcomes.jsonl"), self.file("exchanges.jsonl")
+            self.spec, self.rules, self.plan, self.file("outcomes.jsonl"), self.file("exchanges.jsonl"), estimates
         )
 
 
