@@ -109,6 +109,14 @@ def skipped(reason: Text, remedy: Text = NOTHING, *, optional: bool = False) -> 
     return Part(Result.NOT_PERFORMED, reason, remedy, optional=optional)
 
 
+def no_bundle(*, given: bool) -> Part:
+    """Return the part of a check that needs the bundle: none was given, or its reader refused it (V17)."""
+    if given:
+        return skipped(Text("el paquete no se pudo leer (V17)", "the bundle could not be read (V17)"))
+    remedy = Text("agregue --bundle con el paquete de evidencia", "add --bundle with the evidence bundle")
+    return skipped(Text("no se dio el paquete", "no bundle was given"), remedy)
+
+
 def refused(error: Exception, place: str = "", exit_code: int = EXIT_EVIDENCE) -> Part:
     """Return the failure that an exception of a reader means for the part that it served."""
     if isinstance(error, SlaverifyError):

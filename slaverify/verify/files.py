@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from slaverify.errors import SlaverifyError, Text
 from slaverify.evidence import ANNEX, PARTIES, PUBLIC, Bundle, Disclosure, Manifest
-from slaverify.verify.checks import PASSED, Part, failed, noted, refused, skipped
+from slaverify.verify.checks import PASSED, Part, failed, no_bundle, noted, refused
 from slaverify.verify.material import Material
 from slaverify.verify.verification import Withheld
 
@@ -20,8 +20,7 @@ def files_parts(material: Material) -> list[Part]:
     bundle = material.bundle
     if bundle is None or bundle.manifest is None:
         if not parts:
-            remedy = Text("agregue --bundle con el paquete de evidencia", "add --bundle with the evidence bundle")
-            parts.append(skipped(Text("no se dio el paquete", "no bundle was given"), remedy))
+            parts.append(no_bundle(given=False))
         return parts
     parts += _findings(bundle)
     parts += _annex(material, bundle, bundle.manifest)

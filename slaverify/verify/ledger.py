@@ -35,7 +35,7 @@ from slaverify.custody import (
 from slaverify.errors import EvidenceError, SlaverifyError, Text
 from slaverify.evidence import Bundle, Header
 from slaverify.verify.anchors import checkpoint_parts, stamped_times
-from slaverify.verify.checks import Part, failed, noted, refused, skipped
+from slaverify.verify.checks import Part, failed, no_bundle, noted, refused, skipped
 from slaverify.verify.custody_set import CustodySet
 from slaverify.verify.material import Material
 from slaverify.verify.run_records import record_parts
@@ -46,8 +46,7 @@ LEDGER = "custody/ledger.jsonl"
 def ledger_parts(material: Material, custody: CustodySet | Part | None) -> list[Part]:
     """Return the parts of V18; `custody` is what `read_custody` gave."""
     if custody is None:
-        remedy = Text("agregue --bundle con el paquete de evidencia", "add --bundle with the evidence bundle")
-        return [skipped(Text("no se dio el paquete", "no bundle was given"), remedy)]
+        return [no_bundle(given=material.request.bundle is not None)]
     if isinstance(custody, Part):
         return [custody]
     return [part for step in _STEPS for part in _guarded(step, material, custody)]

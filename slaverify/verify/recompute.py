@@ -18,7 +18,7 @@ from slaverify.contract import LoadedContract
 from slaverify.decision import decide, inputs, limitations, results
 from slaverify.errors import Text
 from slaverify.evidence import Bundle, limitation_facts, run_validity
-from slaverify.verify.checks import PASSED, Part, failed, refused, skipped
+from slaverify.verify.checks import PASSED, Part, failed, no_bundle, refused, skipped
 from slaverify.verify.material import Material
 from slaverify.verify.recount import recount_parts
 from slaverify.verify.replay import replay_parts
@@ -41,6 +41,8 @@ def verdict_parts(material: Material) -> list[Part]:
 
 def _of_report(material: Material) -> list[Part]:
     report, contract = material.report, material.contract
+    if material.request.pdf is None:
+        return [no_bundle(given=material.request.bundle is not None)]
     if report is None:
         return [skipped(Text("no hay informe legible", "there is no readable report"))]
     if contract is None:

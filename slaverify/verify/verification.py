@@ -124,8 +124,8 @@ class Verification:
         }
 
 
-def why_open(checks: Sequence[Check], outcome: Outcome) -> Text:
-    """Return in one sentence why the outcome is not VERIFIED; nothing where it is."""
+def why_open(checks: Sequence[Check], outcome: Outcome, *, pinned: bool) -> Text:
+    """Return in one sentence why the outcome is not VERIFIED, nothing where it is. `pinned`: by outside trust."""
     if outcome is Outcome.VERIFIED:
         return NOTHING
     if outcome is Outcome.DEMO:
@@ -133,10 +133,16 @@ def why_open(checks: Sequence[Check], outcome: Outcome) -> Text:
     if outcome is Outcome.NOT_VERIFIED:
         ids = ", ".join(check.id for check in checks if check.result is Result.FAILED)
         return Text(f"no superan la verificación: {ids}", f"these checks failed: {ids}")
+    if not pinned:
+        return _NO_PIN
     ids = ", ".join(check.id for check in checks if check.required and check.result is Result.NOT_PERFORMED)
     return Text(f"falta realizar: {ids}", f"not performed: {ids}")
 
 
+_NO_PIN = Text(
+    "solo coherencia interna: nada obtenido aparte (contrato, o clave del auditor y raíz de sellos) lo respalda",
+    "internally consistent only: nothing obtained elsewhere (contract, or auditor's key and timestamp root) pins it",
+)
 _DEMO = Text(
     "claves de demostración: la cadena está completa, pero no prueba nada ante nadie",
     "demonstration keys: the chain is complete, but proves nothing to anybody",

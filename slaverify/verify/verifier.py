@@ -60,7 +60,7 @@ def verify(request: VerifyRequest) -> Verification:
         digests=digests_of(material),
         withheld=withheld_files(material.bundle),
         non_claims=NON_CLAIMS,
-        why=why_open(checks, outcome),
+        why=why_open(checks, outcome, pinned=material.outside),
     )
 
 

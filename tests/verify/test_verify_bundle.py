@@ -107,6 +107,8 @@ def test_b03_a_removed_file(made: Line, whole: dict[str, bytes], path: str) -> N
 
 
 def test_b04_an_added_file(made: Line, whole: dict[str, bytes]) -> None:
+    refusal = check(made, {**whole, "manifest.json": b"{}"})
+    assert failures(refusal) == {"V17"} and "(V17)" in refusal.check("V18").reason.en
     found = check(made, {**whole, "replies/vendor.json": b"{}"})
     assert found.exit_code == 4 and "replies/vendor.json" in said(found, "V17")
 
@@ -443,6 +445,7 @@ def test_an_annex_of_another_content(made: Line, whole: dict[str, bytes]) -> Non
 def test_b39_without_an_outside_pin(made: Line, whole: dict[str, bytes]) -> None:
     found = check(made, whole, trust=Trust())
     assert (found.outcome, found.exit_code) == (Outcome.INDETERMINATE, 3)
+    assert "internally consistent only" in found.why.en
     assert found.check("V16").result is Result.NOT_PERFORMED and "--contract" in found.check("V16").remedy.en
     spoilt = {**whole, DECISION: whole[DECISION] + b" "}
     assert check(made, spoilt, trust=Trust()).exit_code == 4
