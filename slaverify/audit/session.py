@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from slaverify.audit.supported import check_supported
 from slaverify.canonical import JsonObject, jcs, loads_canonical
 from slaverify.contract import LoadedContract, run_id
 from slaverify.contract.load import parse_contract
@@ -104,6 +105,7 @@ def open_session(
             fix=Text("congélelo con «slaverify contract freeze»", "freeze it with `slaverify contract freeze`"),
             where=contract.source,
         )
+    check_supported(contract.model)
     terms = terms_of(contract.tree, contract.digest)
     found = bank or load_bank(bank_folder, terms)
     ledger = LedgerFile.open(bank_folder, ports.clock, trust=terms.trust)

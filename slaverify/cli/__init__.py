@@ -18,7 +18,7 @@ def run(arguments: list[str]) -> int:
     try:
         from slaverify.cli.app import app
 
-        result = app(arguments, standalone_mode=False)
+        result = app(arguments, prog_name="slaverify", standalone_mode=False)
     except SlaverifyError as error:
         return fail(error)
     except KeyboardInterrupt:

@@ -14,9 +14,7 @@ from slaverify.evidence.read import open_bundle
 from tests.e2e.line import Place
 
 
-def verify(
-    capsys: pytest.CaptureFixture[str], place: Place, *files: Path, annex: bool = True
-) -> tuple[int, list[str]]:
+def verify(capsys: pytest.CaptureFixture[str], place: Place, *files: Path, annex: bool = True) -> tuple[int, list[str]]:
     """Verify against the contract, with the opened annex; return exit code and the checks that failed."""
     identity = ["--identity", str(place.keys / "arbitro.age")] if annex else []
     words = ["verify", *map(str, files), "--contract", str(place.contract), *identity, "--json"]

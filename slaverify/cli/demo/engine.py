@@ -40,7 +40,7 @@ class Kind:
     invents_each: int
 
 
-KINDS = {"honest": Kind(60, 0), "weak": Kind(3, 2), "borderline": Kind(9, 0)}
+KINDS = {"honest": Kind(60, 0), "weak": Kind(3, 2), "borderline": Kind(7, 0)}
 
 
 class DemoEngine:

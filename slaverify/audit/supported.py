@@ -1,0 +1,66 @@
+"""What this version can carry out. A contract that asks for more is refused before anything leaves, never read down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slaverify.contract import Contract
+from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
+
+PROFILES = ("qa@1", "choice@1")
+
+
+def check_supported(contract: Contract) -> None:
+    """Refuse a contract whose terms this version cannot carry out. Raises: ProblemsError of SLV-A030 (exit 2)."""
+    problems: list[SlaverifyError] = [_unsupported(place, es, en) for place, es, en in _beyond(contract)]
+    if problems:
+        raise ProblemsError(problems)
+
+
+def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
+    sample, verdict = contract.evaluation_set.sample, contract.verdict
+    if contract.judge is not None:
+        yield "judge", "un juez", "a judge"
+    if contract.method.profile not in PROFILES:
+        yield "method.profile", f"el perfil {contract.method.profile}", f"the profile {contract.method.profile}"
+    if contract.method.plugins:
+        yield "method.plugins", "complementos", "plug-ins"
+    if sample.method == "commit_reveal":
+        yield "evaluation_set.sample.method", "el sorteo commit_reveal", "the draw commit_reveal"
+    if sample.arms.anchor or sample.arms.twin or sample.arms.probe:
+        yield "evaluation_set.sample.arms", "brazos fuera de las métricas", "arms outside the metrics"
+    if verdict.early_stop is not None:
+        yield "verdict.early_stop", "la detención anticipada", "early stop"
+    if getattr(verdict.inconclusive, "extend", None) is not None:
+        yield "verdict.inconclusive", "la extensión en dos etapas", "the two-stage extension"
+    if verdict.integrity.binding_patterns or verdict.integrity.latency_ceiling_s is not None:
+        yield "verdict.integrity", "los patrones que bloquean", "patterns that block"
+    if contract.ledger.blind == "on":
+        yield "ledger.blind", "los inicios ciegos", "blind starts"
+    if contract.ledger.quorum or contract.ledger.start_anchor in ("witness", "both"):
+        yield "ledger.witnesses", "los testigos", "witnesses"
+    if contract.report.signature.level != "B-T":
+        yield "report.signature.level", "la firma B-LTA", "the signature level B-LTA"
+    if not contract.report.signature.tsa_urls:
+        yield "report.signature.tsa_urls", "un informe sin sello de tiempo", "a report without a timestamp"
+    if contract.contract.purpose != "audit":
+        yield "contract.purpose", f"el propósito {contract.contract.purpose}", f"purpose {contract.contract.purpose}"
+    if contract.repetitions.dispersion_sample is not None:
+        yield "repetitions.dispersion_sample", "la submuestra de dispersión", "the dispersion sample"
+    if contract.schedule.spread or contract.schedule.shadow_share:
+        yield "schedule", "el tráfico repartido o de sombra", "spread or shadow traffic"
+
+
+def _unsupported(place: str, es: str, en: str) -> ContractError:
+    return ContractError(
+        "SLV-A030",
+        Text(f"esta versión no puede llevar a cabo {es}", f"this version cannot carry out {en}"),
+        why=Text(
+            "el contrato pacta algo que no se mediría; no se audita a medias",
+            "the contract agrees on something that would not be measured; nothing is audited by halves",
+        ),
+        fix=Text(
+            "use otra versión del producto, u otra del contrato", "use another version of the product or contract"
+        ),
+        where=place,
+    )

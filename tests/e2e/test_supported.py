@@ -1,0 +1,41 @@
+"""A contract that asks for what this version cannot do is refused at its place before anything leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slaverify.audit.supported import check_supported
+from slaverify.canonical import JsonValue, jcs
+from slaverify.contract import edited
+from slaverify.contract.load import load_contract, parse_contract
+from slaverify.errors import ProblemsError
+from slaverify.resources import resource
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("evaluation_set.sample.method", "commit_reveal"),
+        ("ledger.blind", "on"),
+        ("report.signature.level", "B-LTA"),
+        ("schedule.spread", True),
+        ("contract.purpose", "pilot"),
+        ("report.signature.tsa_urls", []),
+    ],
+)
+def test_what_cannot_be_carried_out_is_refused(path: str, value: JsonValue) -> None:
+    draft = load_contract(resource("contratos", "demo-normativa-cl.yaml"))
+    check_supported(draft.model)
+    asked = parse_contract(jcs(edited(draft.tree, {path: value})), "asked")
+    with pytest.raises(ProblemsError) as caught:
+        check_supported(asked.model)
+    assert [problem.code for problem in caught.value.problems] == ["SLV-A030"]
+    assert path.startswith(caught.value.problems[0].where)
+
+
+def test_the_resources_are_those_of_the_repository() -> None:
+    assert resource("contratos", "demo-normativa-cl.yaml") == Path(__file__).resolve().parents[2].joinpath(
+        "contratos", "demo-normativa-cl.yaml"
+    )
