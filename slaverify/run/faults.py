@@ -84,3 +84,13 @@ def window_error(start: str) -> EndpointError:
         fix=Text("espere hasta entonces y siga con --resume", "wait until then and go on with --resume"),
         exit_code=6,
     )
+
+
+def old_sqlite_error(version: str) -> EndpointError:
+    """Return the refusal of a SQLite that is too old (exit 6)."""
+    return EndpointError(
+        "SLV-N036",
+        Text(f"SQLite {version} es muy antiguo: hace falta 3.40", f"SQLite {version} is too old: 3.40 is due"),
+        fix=Text("instale una versión más nueva de Python", "install a newer Python"),
+        exit_code=6,
+    )

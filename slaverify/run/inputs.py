@@ -48,7 +48,8 @@ class RunInputs:
     """What a run needs. `queries` maps item id to query package; `plan` must be that of the journal.
 
     `withdrawn`: items that may no longer be exposed; their exchanges stay `not_sent`. `probes`: send the public
-    probe again at 25, 50, 75 and 100 %. `roots`: PEM of a private authority. `signals`: end orderly on SIGINT and SIGTERM.
+    probe again at 25, 50, 75 and 100 %. `roots`: PEM of a private authority. `signals`: end orderly on SIGINT and
+    SIGTERM.
     """
 
     spec: EndpointSpec

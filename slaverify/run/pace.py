@@ -58,6 +58,7 @@ class Gate:
         self._open = asyncio.Event()
         self._open.set()
         self._free = asyncio.Condition()
+        self._waiting = 0
         self._stop = stop
 
     async def enter(self) -> bool:
@@ -87,6 +88,7 @@ class Gate:
             now = monotonic()
             if now - self._calm_since >= RECOVERY_S:
                 self._limit, self._calm_since = self._limit + 1, now
+        if self._waiting:
             asyncio.get_running_loop().create_task(self._wake())
 
     def slow_down(self) -> None:
@@ -115,11 +117,14 @@ class Gate:
             opened.cancel()
 
     async def _wait_free(self) -> None:
-        async with self._free:
-            try:
+        self._waiting += 1
+        try:
+            async with self._free:
                 await asyncio.wait_for(self._free.wait(), 0.5)
-            except TimeoutError:
-                return
+        except TimeoutError:
+            return
+        finally:
+            self._waiting -= 1
 
     async def _wake(self) -> None:
         async with self._free:

@@ -96,6 +96,11 @@ BATCH_SEQ = "UPDATE batch SET ledger_seq = ? WHERE number = ? AND ledger_seq IS 
 RUN_STATE = "UPDATE run SET state = ?"
 
 
+def is_supported() -> bool:
+    """Say whether the SQLite at hand knows what a journal needs."""
+    return sqlite3.sqlite_version_info >= MIN_SQLITE
+
+
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open a connection with the settings of a journal. Raises: sqlite3.Error."""
     mode = "ro" if read_only else "rw"

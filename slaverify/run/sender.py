@@ -98,6 +98,7 @@ class Sender:
     may_send: Callable[[], bool]
     finished: Callable[[Outbox, Ended], None]
     fault_seen: Callable[[Fault], None]
+    failed: Callable[[BaseException | None], None]
     outstanding: set[asyncio.Future[None]] = field(default_factory=set)
     chance: Chance = field(default_factory=Chance)
 
@@ -240,7 +241,7 @@ class Sender:
     def _settled(self, future: asyncio.Future[None]) -> None:
         self.outstanding.discard(future)
         if not future.cancelled() and future.exception() is not None:
-            self.stop.set("journal")
+            self.failed(future.exception())
 
     def _rows(self, box: Outbox, result: WireResult, marks: tuple[str, int], step: Step) -> list[Statement]:
         record, reading, row = box.records[-1], box.readings[-1], box.row

@@ -33,7 +33,7 @@ from slaverify.run.preflight import send_probe
 from slaverify.run.rules import moment, stamp
 from slaverify.run.sender import Outbox, Sender, ending_now, exchange_lines, outcome_now
 from slaverify.run.stored import JournalExchange, PendingBatch, StoredAttempt
-from slaverify.run.writer import Writer
+from slaverify.run.writer import Statement, Writer
 
 GRACE_S = 10.0
 """How long exchanges in flight may take to finish after an interruption, seconds."""
@@ -85,6 +85,7 @@ class Session:
             may_send=self._may_send,
             finished=self._finished,
             fault_seen=inputs.progress.fault,
+            failed=self._fail,
         )
 
     async def carry_out(self) -> RunResult:
@@ -95,7 +96,7 @@ class Session:
             await self.writer.commit([(schema.RUN_STATE, ("open",)), self._event("start", {"done": self.done})])
             with self._signals():
                 await self._work()
-            await self._settle()
+                await self._settle()
         finally:
             await self.control.close()
             await self.writer.close()
@@ -121,7 +122,7 @@ class Session:
                 self._fail(pump.exception())
             if self.stop.is_set():
                 stopped_at = stopped_at or monotonic()
-                hurry = self.stop.reason in ("signal", "failure", "journal")
+                hurry = self.stop.reason in ("signal", "failure")
                 if hurry and monotonic() - stopped_at > (GRACE_S if self.stop.reason == "signal" else 1.0):
                     for task in pending:
                         task.cancel()
@@ -253,15 +254,16 @@ class Session:
         return self.stop.reason in (None, "window", "maintenance", "engine_mismatch")
 
     async def _finalise(self) -> None:
+        statements: list[Statement] = []
         for row in self.rows:
             if row.state == "done":
                 continue
             ended = ending_now(self.spec, self.rules, row.records)
-            outcome = Outcome.NOT_SENT if ended is None else ended.ending.outcome
-            await self.writer.commit([(schema.STATE, ("done", outcome.value, None, row.exchange_id))])
-            row.state, row.outcome = "done", outcome
+            row.state, row.outcome = "done", Outcome.NOT_SENT if ended is None else ended.ending.outcome
+            statements.append((schema.STATE, ("done", row.outcome.value, None, row.exchange_id)))
             if ended is not None:
                 self.batcher.add(row.position, exchange_lines(row.records, ended, None, self.key))
+        await self.writer.commit(statements)
 
     def _result(self) -> RunResult:
         summary = self.journal.summary()

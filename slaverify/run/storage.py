@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 from pathlib import Path
 
-from slaverify.run.faults import busy_error, network_disk_error
+from slaverify.run import schema
+from slaverify.run.faults import busy_error, network_disk_error, old_sqlite_error
 
 _REMOTE = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "afs", "ceph", "9p"}
 
@@ -30,8 +32,10 @@ def unlock(handle: int) -> None:
 def local_folder(folder: Path) -> None:
     """Make the folder private and refuse a network disk, where neither locks nor syncs can be trusted.
 
-    Raises: EndpointError SLV-N033.
+    Raises: EndpointError SLV-N033, SLV-N036 (SQLite older than 3.40).
     """
+    if not schema.is_supported():
+        raise old_sqlite_error(sqlite3.sqlite_version)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     kind = _file_system(folder)

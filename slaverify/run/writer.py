@@ -90,10 +90,15 @@ class Writer:
     @staticmethod
     def _tell(group: Sequence[_Job], failure: sqlite3.Error | None) -> None:
         for job in group:
-            if failure is None:
-                if job.then is not None:
+            error: BaseException | None = None if failure is None else disk_error(failure)
+            if error is None and job.then is not None:
+                try:
                     job.then()
-                if not job.future.done():
-                    job.future.set_result(None)
-            elif not job.future.done():
-                job.future.set_exception(disk_error(failure))
+                except Exception as raised:  # noqa: BLE001 - handed to whoever waits; the others must be told too
+                    error = raised
+            if job.future.done():
+                continue
+            if error is None:
+                job.future.set_result(None)
+            else:
+                job.future.set_exception(error)
