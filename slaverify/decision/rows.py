@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from slaverify.canonical import JsonObject, JsonValue
-from slaverify.contract import Contract
+from slaverify.contract import Contract, sample_sizes
 from slaverify.decision.missing import reaches, within
 from slaverify.decision.terms import Terms
 
@@ -30,6 +30,9 @@ _ALWAYS = (
     "decided_by",
     "events",
 )
+
+_HONEYTOKENS = "probe"
+"""The stratum that no metric counts and no sample names."""
 
 ClusterKey = tuple[int, str]
 """(0, cluster id), or (1, item id) for an item that stands alone."""
@@ -48,7 +51,7 @@ class Rows:
     """The records of a run by profile and signature.
 
     `examples` one record a profile; `items` how many items of each cluster have each signature; `records` in the order
-    of (item, repetition) with their `profiles`; `surplus` records of repetitions that nobody pinned.
+    of (item, repetition) with their `profiles`; `surplus` records of repetitions or strata that nobody pinned.
     """
 
     records: tuple[JsonObject, ...]
@@ -65,6 +68,8 @@ def rows_of_run(contract: Contract, terms: Sequence[Terms], records: Sequence[Js
     per_item = contract.repetitions.per_item
     kept = [record for record in current if repetition_of(record) < per_item]
     surplus = 0 if contract.repetitions.dispersion_sample is not None else len(current) - len(kept)
+    drawn = {*sample_sizes(contract), _HONEYTOKENS}
+    surplus += sum(str(record.get("stratum")) not in drawn for record in kept)
     kept.sort(key=lambda record: (str(record.get("item_id")), repetition_of(record)))
     profiles, examples = _profiles(terms, kept)
     by_item: dict[str, list[int]] = {}

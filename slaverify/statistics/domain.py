@@ -18,6 +18,10 @@ MAX_PLACES = 18
 """Decimal places of a threshold or a level; more only makes exact integers long."""
 
 
+MAX_COUNT = 10_000_000
+"""Largest count of items: a forged 10^18 must not keep an exact sum busy."""
+
+
 def share(value: Decimal | Fraction, where: str, *, closed: bool = False) -> Fraction:
     """Return a rate in (0, 1), or in [0, 1] when `closed`, as an exact fraction.
 
@@ -49,11 +53,14 @@ def level(value: Decimal | Fraction, where: str) -> Fraction:
 
 
 def count(value: object, where: str, *, least: int = 0) -> int:
-    """Return an integer not below `least`. Raises: StatisticsError SLV-S002 (also for a bool or a float)."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    """Return an integer from `least` to `MAX_COUNT`. Raises: StatisticsError SLV-S002 (also for a bool or a float)."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_COUNT:
         raise refusal(
             "SLV-S002",
-            Text(f"se esperaba un entero desde {least}: {value!r}", f"an integer from {least} was expected: {value!r}"),
+            Text(
+                f"se esperaba un entero entre {least} y {MAX_COUNT}",
+                f"an integer between {least} and {MAX_COUNT} was expected",
+            ),
             where,
         )
     return value

@@ -147,13 +147,13 @@ def judge_corrected(
     k, n = domain.finite(k, "k"), domain.finite(n, "n")
     if not 0.0 <= k <= n or n <= 0.0:
         raise domain.refusal("SLV-S002", Text(f"se exige 0 <= k <= n: {k} de {n}", f"0 <= k <= n: {k} of {n}"), "k")
+    guard = _guard(confusion, confidence, min_per_class)
     moments = _moments(k, n, confusion, z)
     if moments is None:
-        guard = _guard(confusion, confidence, min_per_class) or "judge_not_informative"
-        return JudgeCorrected(_point(k, n, confusion), None, None, None, None, None, None, guard)
+        nothing = guard or "judge_not_informative"
+        return JudgeCorrected(_point(k, n, confusion), None, None, None, None, None, None, nothing)
     center, half = moments
     low, high = center - half, center + half
-    guard = _guard(confusion, confidence, min_per_class)
     if guard is None and (low >= 1.0 or high <= 0.0):
         guard = "calibration_inconsistent"
     return JudgeCorrected(_point(k, n, confusion), center, half, low, high, _clip(low), _clip(high), guard)

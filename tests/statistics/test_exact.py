@@ -182,6 +182,7 @@ def test_no_items_no_numbers() -> None:
         ("SLV-S002", (Decimal("0.9"), True, A, A)),
         ("SLV-S002", (Decimal("0.9"), -1, A, A)),
         ("SLV-S002", (Decimal("0.9"), 10.0, A, A)),
+        ("SLV-S002", (Decimal("0.9"), 10**18, A, A)),
         ("SLV-S003", (Decimal("0.9"), 10, Decimal("0.5"), A)),
         ("SLV-S003", (Decimal("0.9"), 10, A, Decimal("0"))),
         ("SLV-S003", (Decimal("0.9"), 10, 0.025, A)),

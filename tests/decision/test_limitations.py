@@ -1,0 +1,212 @@
+"""Every limitation has a condition that holds and one that does not; remedies are arithmetic, never more."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from slaverify.canonical import jcs
+from slaverify.decision import (
+    CalibrationFacts,
+    LimitationFacts,
+    RunValidity,
+    decide,
+    inputs,
+    limitations,
+    metric_facts,
+    results,
+)
+from tests.decision.build import ACCURACY, HALLUCINATION, JUDGE, build, run
+
+VALID = RunValidity(True)
+ALWAYS = {"L02", "L03", "L04", "L06", "L08", "L16", "L17", "L21", "L23"}
+QUIET = LimitationFacts(
+    answers=150,
+    echoes=150,
+    attested=150,
+    references_unreviewed=0,
+    strata=(("direct", 120), ("out_of_corpus", 30)),
+    signatures=("auditor", "buyer", "custodian", "vendor"),
+    witnesses=1,
+    beacon=True,
+    self_signed=False,
+)
+PREDICTED = {"observable": "Reclamos", "direction": "decreases", "evidence": "Estudio", "as_of": "2025-01-01"}
+
+
+def quiet_contract(**changes: object):
+    metric = {**ACCURACY, "predicts": PREDICTED}
+    base = {
+        "parties": {"author": {"name": "Auditora"}},
+        "method": {"abstention": []},
+        "evaluation_set": {"sample": {"method": "commit_reveal"}},
+        "report": {"signature": {"level": "B-LTA"}},
+    }
+    return build([metric], **{**base, **changes})
+
+
+def codes(contract, facts: LimitationFacts) -> list[str]:
+    document = limitations(contract, facts)
+    jcs(document)
+    return [item["code"] for item in document["items"]]
+
+
+def args(code: str, contract, facts: LimitationFacts) -> dict:
+    return next(item["args"] for item in limitations(contract, facts)["items"] if item["code"] == code)
+
+
+def changed(**changes: object) -> LimitationFacts:
+    from dataclasses import replace
+
+    return replace(QUIET, **changes)
+
+
+def test_what_nobody_can_switch_off() -> None:
+    found = codes(quiet_contract(), QUIET)
+    assert set(found) == ALWAYS
+    assert found == sorted(found)
+
+
+def metrics_of(wrong: int = 0, contract=None, **of_wrong: object) -> tuple:
+    contract = contract or build([ACCURACY, HALLUCINATION])
+    return metric_facts(results(contract, inputs(contract, run(wrong, **of_wrong)), VALID))
+
+
+CASES = [
+    ("L01", {}, {"judged_items": 3}),
+    ("L05", {"method": {"abstention": ["abstain-es@1"]}}, {"abstentions": 4, "abstentions_reviewed": 2}),
+    ("L05", {"method": {"abstention": None}}, {}),
+    ("L07", {"parties": {"author": {"name": "Otra"}}}, {}),
+    ("L09", {}, {"references_unreviewed": None}),
+    ("L09", {}, {"references_unreviewed": 5}),
+    ("L09", {}, {"disputed": 1, "dispute_states": ("PASS", "INCONCLUSIVE")}),
+    ("L10", {}, {"strata": (("direct", 29), ("out_of_corpus", 30))}),
+    ("L10", {}, {"strata": (("direct", 120),)}),
+    ("L12", {}, {"metrics": metrics_of()}),
+    ("L13", {**JUDGE, "engine": {"family": "otra", "base_families": ["otra"]}}, {}),
+    ("L13", {**JUDGE, "engine": {"family": "motor", "base_families": "undisclosed"}}, {}),
+    ("L13", {}, {"judge_family_items": 2}),
+    ("L14", {}, {"calibration": CalibrationFacts(design="external", labels=200, annotators=2)}),
+    ("L15", {}, {"attested": 149}),
+    ("L15", {}, {"answers": 0, "echoes": 0, "attested": 0}),
+    ("L18", {}, {"metrics": metrics_of(1, outcome="unresolved")}),
+    ("L19", {}, {"retries": 1}),
+    ("L19", {}, {"excluded": 1}),
+    ("L19", {}, {"deviations": ("clock_skew",)}),
+    ("L20", {}, {"witnesses": 0}),
+    ("L20", {}, {"beacon": False}),
+    ("L20", {"evaluation_set": {"sample": {"method": "seeded"}}}, {}),
+    ("L22", {}, {"judge_votes": 7}),
+    ("L24", {}, {"demo": True}),
+    ("L24", {}, {"self_signed": None}),
+    ("L24", {"report": {"signature": {"level": "B-T"}}}, {}),
+    ("L25", {}, {"signatures": ("auditor", "buyer", "vendor")}),
+    ("L25", {"parties": {"author": {"name": "Auditora"}, "independence": {"payer": "buyer"}}}, {}),
+    ("L26", {"contract": {"purpose": "self_check"}}, {}),
+    (
+        "L28",
+        {
+            "method": {
+                "abstention": [],
+                "profile": "trajectory@1",
+                "trajectory": {"state_contract_digest": "sha256:" + "a" * 64},
+            }
+        },
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "contract_changes", "fact_changes"), CASES)
+def test_each_condition(code: str, contract_changes: dict, fact_changes: dict) -> None:
+    assert code in codes(quiet_contract(**contract_changes), changed(**fact_changes))
+    assert code not in codes(quiet_contract(), QUIET)
+
+
+def test_no_study_no_claim_of_use() -> None:
+    contract = build([ACCURACY, {**HALLUCINATION, "predicts": PREDICTED}])
+    assert args("L27", contract, QUIET) == {"metrics": ["accuracy"]}
+
+
+def test_few_clusters() -> None:
+    contract = build([{**ACCURACY, "cluster": {"by": "norm", "icc_floor": "0.2"}}])
+    records = [{**r, "cluster": f"c-{i % 9:04d}"} for i, r in enumerate(run(3))]
+    facts = metric_facts(results(contract, inputs(contract, records), VALID))
+    assert args("L11", contract, changed(metrics=facts)) == {
+        "metrics": [{"id": "accuracy", "clusters": 9, "floor": True}]
+    }
+
+
+def test_arguments() -> None:
+    contract = build([ACCURACY, HALLUCINATION])
+    facts = changed(metrics=metrics_of(1, outcome="unresolved"), judged_items=3)
+    assert args("L01", contract, facts) == {"judged": 3, "calibrated": False}
+    assert args("L18", contract, facts)["metrics"][0] == {
+        "id": "accuracy",
+        "unresolved": 1,
+        "open": 0,
+        "low": "0.991666667",
+        "high": "1.000000000",
+    }
+    assert args("L18", contract, facts)["metrics"][1]["low"] == "0.000000000"
+    assert args("L12", contract, facts)["metrics"][0]["margin"] == "0.050000000"
+    known = CalibrationFacts(design="stratified_audit", labels=200, annotators=2, kappa="0.810000000")
+    assert args("L01", contract, changed(judged_items=3, calibration=known))["kappa"] == "0.810000000"
+    assert args("L04", contract, facts)["uncovered"][0] == "latency"
+    assert args("L10", contract, changed(strata=())) == {"small": [], "absent": ["direct", "out_of_corpus"]}
+
+
+def test_malformed_results_give_facts_without_numbers() -> None:
+    found = metric_facts({"metrics": [{"id": "x", "n": True, "observations": -1}, 3]})
+    assert [(m.id, m.n, m.rate_low) for m in found] == [("x", 0, None)]
+    assert metric_facts({}) == ()
+
+
+REMEDIES = {
+    "currency": "CLP",
+    "base_amount": "2500000",
+    "at_risk": "0.20",
+    "cap": "0.03",
+    "allocation": {"accuracy": "0.5", "hallucination": "0.5"},
+    "credits": [
+        {"metric": "accuracy", "below": "0.90", "share": "0.25"},
+        {"metric": "accuracy", "below": "0.80", "share": "0.50"},
+        {"metric": "hallucination", "above": "0.10", "share": "0.50"},
+    ],
+    "cure_days": 30,
+}
+
+
+def remedies_of(wrong: int, **changes: object) -> dict | None:
+    contract = build([ACCURACY, HALLUCINATION], remedies={**REMEDIES, **changes})
+    return decide(contract, results(contract, inputs(contract, run(wrong)), VALID), VALID)["remedies"]
+
+
+def test_no_money_without_a_demonstrated_breach() -> None:
+    for wrong in (0, 20):
+        found = remedies_of(wrong)
+        assert (found["lines"], found["total"], found["due"], found["executed"]) == ([], "0", "0", False)
+
+
+def test_credits_and_their_arithmetic() -> None:
+    found = remedies_of(22)  # accuracy breached at 0.8167, hallucination not
+    line = found["lines"][0]
+    assert (line["metric"], line["below"], line["share"]) == ("accuracy", "0.90", "0.25")
+    assert Decimal(line["weight"]) == Decimal("0.1")
+    assert Decimal(line["amount"]) == Decimal("62500")
+    assert Decimal(found["due"]) == Decimal("62500")
+    both = remedies_of(30)  # 0.75 and 0.20: the deeper step
+    assert [Decimal(entry["amount"]) for entry in both["lines"]] == [Decimal("125000"), Decimal("125000")]
+    assert (Decimal(both["total"]), Decimal(both["cap"]), Decimal(both["due"])) == (250000, 75000, 75000)
+
+
+def test_without_a_base_there_is_no_amount() -> None:
+    found = remedies_of(30, base_amount=None, cap=None)
+    assert [line["amount"] for line in found["lines"]] == [None, None]
+    assert (found["total"], found["due"]) == (None, None)
+
+
+def test_a_contract_without_remedies_has_none() -> None:
+    contract = build([ACCURACY])
+    assert decide(contract, results(contract, inputs(contract, run(30)), VALID), VALID)["remedies"] is None

@@ -1,0 +1,135 @@
+"""The fate of one record: the table of outcomes, both bounds, and hostile records."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slaverify.contract import Outcome
+from slaverify.contract.words import OUTCOME_ATTRIBUTION, Attribution
+from slaverify.decision.missing import NOBODYS, VENDORS, Fate, decimal_of, fate_of, match_of
+from slaverify.decision.terms import terms_of
+from tests.decision.build import ACCURACY, HALLUCINATION, WRONG, build, record
+
+ACC, HALL = terms_of(build([ACCURACY, HALLUCINATION]))
+GRADED = terms_of(build([{**ACCURACY, "count": {"criteria": ["tono:met"]}}]))[0]
+RIGHT = terms_of(build([{**ACCURACY, "count": {"correctness": ["correct"], "grounding": ["grounded"]}}]))[0]
+
+TABLE = [
+    ("answered", Fate.SUCCESS, Fate.SUCCESS),
+    ("refused", Fate.VENDOR, Fate.SUCCESS),
+    ("truncated", Fate.VENDOR, Fate.SUCCESS),
+    ("empty", Fate.VENDOR, Fate.SUCCESS),
+    ("malformed", Fate.VENDOR, Fate.SUCCESS),
+    ("vendor_failure", Fate.VENDOR, Fate.SUCCESS),
+    ("auditor_failure", Fate.UNRESOLVED, Fate.UNRESOLVED),
+    ("engine_mismatch", Fate.UNRESOLVED, Fate.UNRESOLVED),
+    ("unresolved", Fate.UNRESOLVED, Fate.UNRESOLVED),
+    ("not_sent", Fate.UNRESOLVED, Fate.UNRESOLVED),
+]
+
+
+@pytest.mark.parametrize(("outcome", "accuracy", "hallucination"), TABLE)
+def test_outcomes(outcome: str, accuracy: Fate, hallucination: Fate) -> None:
+    changes = {"verdict": "abstention", "abstention": "unnecessary"} if outcome == "refused" else {}
+    found = record(1, outcome=outcome, **changes)
+    assert (fate_of(ACC, found), fate_of(HALL, found)) == (accuracy, hallucination)
+
+
+def test_every_outcome_has_an_owner_and_a_fate() -> None:
+    assert {row[0] for row in TABLE} == {outcome.value for outcome in Outcome}
+    assert set(OUTCOME_ATTRIBUTION) == set(Outcome)
+    assert not NOBODYS & VENDORS
+    for outcome, owner in OUTCOME_ATTRIBUTION.items():
+        assert (owner is Attribution.VENDOR) == (outcome not in NOBODYS)
+
+
+def test_a_necessary_refusal_may_be_right() -> None:
+    rewarded = terms_of(build([{**ACCURACY, "count": {"abstention": ["necessary"]}}]))[0]
+    refused = record(1, outcome="refused", verdict="abstention", abstention="necessary")
+    assert fate_of(rewarded, refused) is Fate.SUCCESS
+    assert fate_of(rewarded, record(1, outcome="empty", abstention="necessary")) is Fate.VENDOR
+
+
+BOUNDS = [
+    ("incorrect", "accurate", None, None),
+    ("accurate", "accurate", True, False),
+    ("incorrect", "misgrounded", False, True),
+    ("incomplete", "accurate", None, False),
+]
+
+
+@pytest.mark.parametrize(("worst", "best", "accuracy", "hallucination"), BOUNDS)
+def test_bounds_that_agree_are_neither(worst: str, best: str, accuracy: bool, hallucination: bool) -> None:
+    found = record(1, verdict=None, correctness="undetermined", bounds={"worst": worst, "best": best})
+    assert match_of(ACC.count, found) is accuracy
+    assert match_of(HALL.count, found) is hallucination
+    if accuracy is None:
+        assert fate_of(ACC, found) is Fate.UNRESOLVED
+        assert fate_of(ACC, {**found, "flags": ["open"]}) is Fate.OPEN
+
+
+def test_an_answer_without_verdict_or_bounds_is_never_guessed() -> None:
+    assert fate_of(ACC, record(1, verdict=None)) is Fate.UNRESOLVED
+    assert fate_of(HALL, record(1, verdict=None)) is Fate.UNRESOLVED
+
+
+def test_a_cut_body_is_open_both_ways() -> None:
+    for terms in (ACC, HALL):
+        assert fate_of(terms, record(1, flags=["cut_body"])) is Fate.OPEN
+        assert fate_of(terms, record(1, flags=["cut_body"], **WRONG)) is Fate.OPEN
+
+
+def test_undetermined_words_are_unknown_unless_another_key_settles() -> None:
+    assert match_of(RIGHT.count, record(1, correctness="undetermined", grounding="grounded")) is None
+    assert match_of(RIGHT.count, record(1, correctness="undetermined", grounding="misgrounded")) is False
+    assert match_of(RIGHT.count, record(1, correctness="correct", grounding="undetermined")) is None
+    assert match_of(RIGHT.count, record(1, correctness="correct", grounding="grounded")) is True
+    asks = {"correctness": ("undetermined",)}
+    assert match_of(asks, record(1, correctness="undetermined")) is None
+
+
+def test_criteria() -> None:
+    assert fate_of(GRADED, record(1, criteria={"tono": "met"})) is Fate.SUCCESS
+    assert fate_of(GRADED, record(1, criteria={"tono": "not_met"})) is Fate.FAILURE
+    assert fate_of(GRADED, record(1, criteria={"tono": "unresolved"})) is Fate.UNRESOLVED
+    assert fate_of(GRADED, record(1, criteria={})) is Fate.FAILURE
+    assert fate_of(GRADED, record(1, criteria=None)) is Fate.FAILURE
+
+
+@pytest.mark.parametrize("outcome", [None, "", "ANSWERED", "pass", 1, True, ["answered"]])
+def test_a_word_that_is_no_outcome_proves_nothing(outcome: object) -> None:
+    assert fate_of(ACC, {**record(1), "outcome": outcome}) is Fate.UNRESOLVED
+
+
+junk = st.one_of(
+    st.none(), st.booleans(), st.integers(-5, 5), st.text(max_size=5), st.lists(st.text(max_size=3), max_size=2)
+)
+WORDS = {
+    "outcome": [o.value for o in Outcome],
+    "verdict": ["accurate", "incorrect", "abstention", None],
+    "correctness": ["correct", "incorrect", "undetermined"],
+}
+
+
+@given(
+    changes=st.dictionaries(st.sampled_from(sorted(record(1))), junk, max_size=6),
+    outcome=st.sampled_from(WORDS["outcome"]),
+    verdict=st.sampled_from(WORDS["verdict"]),
+)
+@settings(max_examples=300, deadline=None)
+def test_hostile_records_raise_nothing_and_never_beat_an_accurate_one(
+    changes: dict, outcome: str, verdict: str | None
+) -> None:
+    found = {**record(1), "outcome": outcome, "verdict": verdict, **changes}
+    fate = fate_of(ACC, found)
+    if fate is Fate.SUCCESS:
+        bounds = found.get("bounds")
+        assert found["outcome"] in ("answered", "refused")
+        assert found["verdict"] == "accurate" or (isinstance(bounds, dict) and bounds["worst"] == "accurate")
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "x", "", None, 1, True, 0.5])
+def test_what_is_no_decimal_is_null(value: object) -> None:
+    assert decimal_of(value) is None
