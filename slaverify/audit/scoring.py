@@ -17,9 +17,9 @@ from slaverify.run import DerivedExchange, rules_of
 from slaverify.run.journal import Journal
 from slaverify.run.runner import journal_run
 from slaverify.scoring import Scored, ScoreRecord, score, settings_for
-from slaverify.verify.annex_items import INDEX, AnnexItem, annex_index
-from slaverify.verify.records import cluster_names, finished
+from slaverify.verify import AnnexItem, annex_index, cluster_names, finished
 
+INDEX = "index.jsonl"
 SCORES = "scoring/scores.jsonl"
 TRACES = "scoring/traces.jsonl"
 RULES = "scoring/rules.jsonl"

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slaverify.canonical import StrictJsonError, loads_object
 from slaverify.errors import ApplicationError, SlaverifyError, Text
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def verify_files(
             run_id=pinned.run_id or None,
             report_id=pinned.report_id or None,
             annex=None if identity is None else _annex(files.bundle, identity),
-            rerendered=_rerendered(files.pdf) if rerender and files.pdf is not None else None,
+            rerendered=_rerendered(files) if rerender else None,
             crls=tuple(read(path, MAX_PDF) for path in pinned.crls),
             strict=strict,
             allow_demo=allow_demo,
@@ -130,20 +131,28 @@ def _annex(bundle: Bundle | SlaverifyError | None, identity: Path) -> Mapping[st
         return error
 
 
-def _rerendered(pdf: bytes) -> Rerendered | SlaverifyError:
+def _rerendered(files: Files) -> Rerendered | SlaverifyError | None:
+    """Render the page again from the data that the PDF holds, and build that data again from the evidence."""
     from slaverify.evidence.pades import pdf_facts
+    from slaverify.report import build
     from slaverify.report.pdf import render, renderer
     from slaverify.verify import Rerendered
 
-    facts = pdf_facts(pdf, None)
+    if files.pdf is None:
+        return None
+    facts = pdf_facts(files.pdf, None)
     model, manifest = facts.attachment("report.json"), facts.attachment("manifest.json")
     try:
         if model is None or manifest is None:
             raise ApplicationError("SLV-A016", Text("el PDF no trae sus datos", "the PDF does not hold its data"))
-        versions = {
-            key: value if isinstance(value, str) or value is None else str(value) for key, value in renderer().items()
-        }
-        return Rerendered(render(model, manifest), versions)
+        versions = renderer()
+        again = None
+        if files.bundle is not None and not isinstance(files.bundle, SlaverifyError):
+            language = str(loads_object(model).get("language", ""))[:2]
+            again = build(files.bundle, language, versions)
+        return Rerendered(render(model, manifest), versions, again)
+    except StrictJsonError as error:
+        return ApplicationError("SLV-A016", Text(f"report.json: {error}", f"report.json: {error}"))
     except SlaverifyError as error:
         return error
 

@@ -37,7 +37,6 @@ def verify(
 ) -> int:
     """Verify, print every check, and exit by the verification (or by the verdict once verified)."""
     from slaverify.cli.checks import Pinned, open_files, verify_files
-    from slaverify.cli.verdicts import exit_code
     from slaverify.cli.wiring import now
     from slaverify.verify import render_text
 
@@ -60,9 +59,7 @@ def verify(
         allow_demo=allow_demo,
     )
     if as_json:
-        emit(found.to_json())
+        emit(found.to_json(language()))
     else:
         out(render_text(found, language()).rstrip("\n"))
-    if exit_verdict and found.exit_code == 0 and found.verdict is not None:
-        return exit_code(found.verdict.state)
-    return found.exit_code
+    return found.verdict_exit_code if exit_verdict else found.exit_code
