@@ -92,7 +92,7 @@ def _base(terms: Terms, entry: JsonObject, context: Context) -> Assessed:
     provenance = _provenance(validity.provenance, subjects, required_subjects(terms))
     stage = next((stage for stage in terms.stages if stage.n >= n), None)
     facts = Facts(
-        run_valid=validity.valid and count_of(entry, "missing") == 0 and observations == n * calls,
+        run_valid=validity.valid and entry.get("missing", 0) == 0 and observations == n * calls,
         judge_drift=validity.judge_drift and entry.get("judged") is not None,
         n=n,
         observations=observations,

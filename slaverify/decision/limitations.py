@@ -156,7 +156,7 @@ def _weak(_: Contract, facts: LimitationFacts) -> Args | None:
 
 def _is_weak(metric: MetricFacts) -> bool:
     powers = (metric.power_pass, metric.power_breach)
-    return any(power is not None and Fraction(power) < ENOUGH_POWER for power in powers)
+    return metric.margin is not None and any(power is None or Fraction(power) < ENOUGH_POWER for power in powers)
 
 
 def _families(contract: Contract, facts: LimitationFacts) -> Args | None:

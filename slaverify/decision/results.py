@@ -259,7 +259,8 @@ def _limitations(metric: Metric, one: Assessed, entry: Mapping[str, JsonValue]) 
     small = any(0 < count_of(row, "n") < SMALL_STRATUM for _, row in _strata(one.entry))
     few = one.clusters is not None and (one.clusters < FEW_CLUSTERS_LIMIT or terms.icc_floor is None)
     powers = [entry.get("power_at_margin"), entry.get("power_breach_at_margin")]
-    weak = any(isinstance(power, str) and Fraction(power) < ENOUGH_POWER for power in powers)
+    known = entry.get("margin") is not None
+    weak = known and any(not isinstance(power, str) or Fraction(power) < ENOUGH_POWER for power in powers)
     conditions = {
         "L01": one.entry.get("judged") is not None,
         "L03": True,

@@ -31,6 +31,7 @@ _ALWAYS = (
     "events",
 )
 
+_SIDES = ("current", "candidate")
 _HONEYTOKENS = "probe"
 """The stratum that no metric counts and no sample names."""
 
@@ -66,10 +67,11 @@ def rows_of_run(contract: Contract, terms: Sequence[Terms], records: Sequence[Js
     """Return the records of the current engine, grouped. Records without an item id are one malformed item."""
     current = [record for record in records if record.get("side") == "current"]
     per_item = contract.repetitions.per_item
-    kept = [record for record in current if repetition_of(record) < per_item]
+    kept = [record for record in current if 0 <= repetition_of(record) < per_item]
     surplus = 0 if contract.repetitions.dispersion_sample is not None else len(current) - len(kept)
     drawn = {*sample_sizes(contract), _HONEYTOKENS}
     surplus += sum(str(record.get("stratum")) not in drawn for record in kept)
+    surplus += sum(record.get("side") not in _SIDES for record in records)
     kept.sort(key=lambda record: (str(record.get("item_id")), repetition_of(record)))
     profiles, examples = _profiles(terms, kept)
     by_item: dict[str, list[int]] = {}
@@ -78,7 +80,7 @@ def rows_of_run(contract: Contract, terms: Sequence[Terms], records: Sequence[Js
     items: Counter[tuple[ClusterKey, Signature]] = Counter()
     for item, indices in by_item.items():
         found = {repetition_of(kept[index]) for index in indices}
-        flaw = len(indices) - len(found) + per_item - len(found)
+        flaw = len(indices) - len(found) + abs(per_item - len(found))
         signature = Signature(tuple(profiles[index] for index in indices), flaw)
         items[_cluster_key(kept[indices[0]], item), signature] += 1
     signatures: Counter[Signature] = Counter()
@@ -88,9 +90,9 @@ def rows_of_run(contract: Contract, terms: Sequence[Terms], records: Sequence[Js
 
 
 def repetition_of(record: JsonObject) -> int:
-    """Return the repetition of a record, 0 where it is no integer."""
+    """Return the repetition of a record, -1 where it is no integer."""
     repetition = record.get("repetition")
-    return repetition if isinstance(repetition, int) and not isinstance(repetition, bool) else 0
+    return repetition if isinstance(repetition, int) and not isinstance(repetition, bool) else -1
 
 
 def reason_of(record: JsonObject) -> str | None:

@@ -105,10 +105,13 @@ def conformance(one: Assessed) -> str | None:
 
 
 def planned(one: Assessed) -> dict[str, JsonValue]:
-    """Return margin, the power of both states at it, and the shortfall that BREACH would see with power 0.8."""
+    """Return margin, the power of both states at it, and the shortfall that BREACH would see with power 0.8.
+
+    A power is null where the state cannot occur; all four where no power is known (means, judged items).
+    """
+    keys = ("margin", "power_at_margin", "power_breach_at_margin", "shortfall")
+    empty: dict[str, JsonValue] = dict.fromkeys(keys)
     terms = one.terms
-    empty: dict[str, JsonValue] = dict.fromkeys(("power_at_margin", "power_breach_at_margin", "shortfall"))
-    empty["margin"] = real9(terms.margin) if terms.sampled else None
     if not terms.sampled or not 0 < terms.t < 1 or one.n <= 0:
         return empty
     above, below = float(min(Fraction(1), terms.t + terms.margin)), float(max(Fraction(0), terms.t - terms.margin))
@@ -119,15 +122,18 @@ def planned(one: Assessed) -> dict[str, JsonValue]:
         level = one.level_breach / terms.family
         return {
             **empty,
+            "margin": real9(terms.margin),
             "power_at_margin": real9(power(terms.t, above, n, one.level_pass, "pass")),
             "power_breach_at_margin": real9(power(terms.t, below, n, level, "breach")),
         }
     accept, reject = one.numbers.pass_max_failures, one.numbers.breach_min_failures
     seen = detectable_rate(one.n, accept, reject, _POWER, "breach")
+    passes = None if accept is None else real9(state_probability(one.n, accept, reject, above, "pass"))
+    breaches = None if reject is None else real9(state_probability(one.n, accept, reject, below, "breach"))
     return {
-        **empty,
-        "power_at_margin": real9(state_probability(one.n, accept, reject, above, "pass")),
-        "power_breach_at_margin": real9(state_probability(one.n, accept, reject, below, "breach")),
+        "margin": real9(terms.margin),
+        "power_at_margin": passes,
+        "power_breach_at_margin": breaches,
         "shortfall": None if seen is None else real9(max(0.0, float(terms.t) - seen)),
     }
 

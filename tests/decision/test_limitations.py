@@ -210,3 +210,13 @@ def test_without_a_base_there_is_no_amount() -> None:
 def test_a_contract_without_remedies_has_none() -> None:
     contract = build([ACCURACY])
     assert decide(contract, results(contract, inputs(contract, run(30)), VALID), VALID)["remedies"] is None
+
+
+def test_a_state_that_cannot_occur_is_the_weakest() -> None:
+    contract = build(
+        [{**ACCURACY, "threshold": "0.99", "severity": "reported"}, {**HALLUCINATION, "predicts": PREDICTED}]
+    )
+    facts = changed(metrics=metrics_of(contract=contract))
+    row = args("L12", contract, facts)["metrics"][0]
+    assert (row["id"], row["power_pass"], row["margin"]) == ("accuracy", None, "0.005000000")
+    assert "L12" in results(contract, inputs(contract, run()), VALID)["metrics"][0]["limitations"]
