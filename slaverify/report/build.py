@@ -15,7 +15,7 @@ from slaverify.report.sections.sheet import sheet
 from slaverify.report.sections.statement import statement
 from slaverify.report.sections.summary import report_id, summary
 from slaverify.report.sections.verifiability import verifiability
-from slaverify.report.words import Node, code, section
+from slaverify.report.words import Node, code, say, section
 
 TYPE = "slaverify/report/1"
 RENDER_KEYS = (
@@ -84,11 +84,14 @@ def _sections(facts: Facts, render: JsonObject) -> list[JsonValue]:
 
 def _marks(facts: Facts) -> Node:
     """Return what stands on each page: watermarks, number, short digest."""
-    marks: list[JsonValue] = []
-    if facts.demo:
-        marks.append({"kind": "watermark", "id": "demo", "text": {"key": "mark.demo", "args": {}}})
-    if facts.unsigned_by:
-        marks.append({"kind": "watermark", "id": "unsigned", "text": {"key": "mark.unsigned", "args": {}}})
+    applies = {
+        "demo": facts.demo,
+        "self_check": facts.limitation("L26") is not None,
+        "unsigned": bool(facts.unsigned_by),
+    }
+    marks: list[JsonValue] = [
+        {"kind": "watermark", "id": name, "text": say(f"mark.{name}")} for name, holds in applies.items() if holds
+    ]
     digits = facts.bundle_digest.removeprefix("sha256:")[:16]
     footer: Node = {"kind": "footer", "id": "footer", "number": code(report_id(facts)), "digest": code(digits)}
     return section("marks", [*marks, footer])

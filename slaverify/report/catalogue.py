@@ -87,10 +87,6 @@ class Catalogue:
         """Return whether any foreign text so far held a character that was printed as its code."""
         return self._visible.altered
 
-    def has(self, key: str) -> bool:
-        """Return whether the catalogue has `key`."""
-        return key in self._forms
-
     def say(self, node: JsonValue, depth: int = 0) -> Markup:
         """Return the text of a message or argument. Raises: ReportError SLV-R014 for one of no known form."""
         if depth > _MOST_DEPTH:
@@ -162,6 +158,8 @@ class Catalogue:
             return escape(numbers.real(_decimal(node["real"]), digits, limit, self.locale))
         if "instant" in node:
             return escape(numbers.instant(_text(node, "instant"), self.locale))
+        if "clock" in node:
+            return escape(numbers.clock(_text(node, "clock")))
         if "day" in node:
             return escape(numbers.day(_text(node, "day"), self.locale))
         if "span" in node:

@@ -49,6 +49,13 @@ def reason(value: JsonValue) -> Node:
     return say(f"reason.{word}") if word in REASONS else say("reason.other", code=code(word))
 
 
+def why(metric: Metric) -> Node:
+    """Say why a metric has its state; where the count alone says it, which of the two rules held."""
+    if metric.reason is None:
+        return say(f"by_count.{metric.state}")
+    return reason(metric.reason)
+
+
 def state_word(state: str) -> Node:
     """Say a state: CUMPLE, PASS."""
     return say(f"state.{state}")

@@ -103,4 +103,9 @@ def day(text: str, locale: Locale) -> str:
 
 def instant(text: str, locale: Locale) -> str:
     """Print a time in UTC to the second: 13 de agosto de 2026, 14:05:09 UTC."""
-    return f"{day(text, locale)}, {moment(text):%H:%M:%S}{NBSP}UTC"
+    return f"{day(text, locale)}, {clock(text)}{NBSP}UTC"
+
+
+def clock(text: str) -> str:
+    """Print the time of day in UTC: 14:05:09."""
+    return f"{moment(text):%H:%M:%S}"

@@ -22,7 +22,6 @@ from slaverify.report import charts, numbers
 from slaverify.report.catalogue import Catalogue
 from slaverify.resources import resource
 
-STATES = ("PASS", "BREACH", "INCONCLUSIVE", "NOT_MEASURED", "INVALID_RUN")
 SECTIONS = (
     "marks",
     "summary",

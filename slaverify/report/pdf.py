@@ -114,9 +114,15 @@ def _run(work: Path, what: str, faces: Faces) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise _over_limit(f"{SECONDS} s") from error
+        raise _over_limit(f"{SECONDS} s {_last_place(error.stderr)}".strip()) from error
     if done.returncode != 0:
         raise _failure(work, done.returncode, done.stderr)
+
+
+def _last_place(stderr: bytes | None) -> str:
+    """Return where the process stood shortly before its time was over, as it wrote it itself."""
+    lines = (stderr or b"").decode("utf-8", errors="replace").splitlines()
+    return next((line.strip() for line in lines if line.strip().startswith("File")), "")
 
 
 def _failure(work: Path, code: int, stderr: bytes) -> ReportError:
@@ -189,8 +195,10 @@ def _main(arguments: list[str]) -> int:
 
 
 def _limit() -> None:
+    import faulthandler
     import resource
 
+    faulthandler.dump_traceback_later(SECONDS - 2)
     for kind, most in (
         (resource.RLIMIT_AS, MEMORY),
         (resource.RLIMIT_CPU, SECONDS),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report.facts import Facts, integer, text
-from slaverify.report.words import Node, code, day, instant, listing, say
+from slaverify.report.words import Node, clock, code, day, instant, listing, say
 
 
 def versions(facts: Facts) -> Node:
@@ -31,9 +31,12 @@ def period(facts: Facts, *, exact: bool) -> Node:
     if not starts:
         return say("period.none")
     first, last = starts[0], (ends or starts)[-1]
+    same_day = first[:10] == last[:10]
+    if exact and same_day:
+        return say("period.hours", day=day(first), start=clock(first), end=clock(last))
     if exact:
         return say("period.exact", start=instant(first), end=instant(last))
-    if first[:10] == last[:10]:
+    if same_day:
         return say("period.day", day=day(first))
     return say("period.days", start=day(first), end=day(last))
 

@@ -45,8 +45,13 @@ def real(value: str, digits: int, against: str | None = None) -> Node:
 
 
 def instant(text: str) -> Node:
-    """Return a point in time (RFC 3339), printed in UTC to the minute."""
+    """Return a point in time (RFC 3339), printed in UTC to the second."""
     return {"instant": text}
+
+
+def clock(text: str) -> Node:
+    """Return the time of day of a point in time, in UTC."""
+    return {"clock": text}
 
 
 def day(text: str) -> Node:

@@ -155,3 +155,17 @@ def test_no_binding_metric_is_not_measured():
     html = html_of(bundle)
     assert "El contrato no tiene ninguna métrica vinculante" in html
     assert "acordar al menos una métrica vinculante" in html
+
+
+def test_published_figures_stand_apart_and_a_pilot_says_so():
+    listed = [{"name": "Estudio", "figure": "0,83", "source": "revista", "as_of": "2025-05-01"}]
+    html = html_of(sample.bundle("PASS", **{"report.references": listed, "contract.purpose": "pilot"}))
+    assert "Orden de magnitud, no una comparación." in html
+    assert "Estudio: 0,83 (revista, 2025-05-01)." in html
+    assert "Medición piloto" in html
+    assert "Cifras publicadas" not in html_of(sample.bundle("PASS"))
+
+
+def test_a_rehearsal_is_marked_on_each_page():
+    rehearsal = [*sample.LIMITATIONS, {"code": "L26", "args": {}}]
+    assert "SIN VALOR CONTRACTUAL" in html_of(sample.bundle("PASS", rehearsal))

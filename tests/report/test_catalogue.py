@@ -17,6 +17,7 @@ from slaverify.report.catalogue import Catalogue, sentences
 from slaverify.report.sections import annexes, custody, item, limits, next_steps, results, statement
 from slaverify.resources import resource
 from tests.report.pages import EVERY, LANGUAGES, drawable_characters, model
+from tests.report.sample import STATES
 
 PLACEHOLDER = re.compile(r"\{([a-z0-9_]+)\}")
 FORBIDDEN = {
@@ -66,6 +67,7 @@ def test_braces_are_placeholders_and_nothing_else(language):
 
 def closed_words():
     yield from (f"reason.{word}" for word in figures.REASONS | {"none", "other"})
+    yield from (f"by_count.{word}" for word in STATES)
     yield from (f"verdict.{word}" for word in statement.VERDICTS)
     yield from (f"rule.{word}" for word in statement.RULES | {"other", "by_tail"})
     yield from (f"why.{word}" for word in results.RULE_REASONS)

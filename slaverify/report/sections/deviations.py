@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures, runfacts
-from slaverify.report.facts import Facts, objects, text
+from slaverify.report.facts import Facts, text
 from slaverify.report.sections.custody import LEDGER_TYPES
 from slaverify.report.words import (
     Node,
@@ -118,8 +118,3 @@ def _replies(facts: Facts) -> Iterator[Node]:
     if "vendor" not in facts.replies:
         days = facts.agreed("report.reply_days")
         yield paragraph("deviations.no_reply", id="reply-vendor", n=days if isinstance(days, int) else 0)
-
-
-def opened_disputes(facts: Facts) -> int:
-    """Return how many disputes the bundle holds."""
-    return len(objects(list(facts.disputes)))

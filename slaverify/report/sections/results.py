@@ -9,7 +9,7 @@ from decimal import Decimal
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures, runfacts
 from slaverify.report.charts_data import bars, panel
-from slaverify.report.facts import Facts, Metric, at, integer, text
+from slaverify.report.facts import Facts, Metric, at, integer, objects, text
 from slaverify.report.sections.statement import VERDICTS
 from slaverify.report.words import (
     Node,
@@ -82,6 +82,7 @@ def results(facts: Facts) -> Node:
     blocks.extend(_wrong(facts))
     blocks.append(heading("results.apart", 3))
     blocks.append(bullets([_abstentions(facts), say("results.confidence_absent"), say("results.dispersion_absent")]))
+    blocks.extend(_references(facts))
     return section("results", blocks)
 
 
@@ -256,6 +257,27 @@ def _wrong(facts: Facts) -> Iterator[Node]:
     ]
     caption = say("results.wrong_table", metric=foreign(facts.metrics[0].name))
     yield table(caption, [column("reason"), column("count", "right", 20)], rows)
+
+
+def _references(facts: Facts) -> Iterator[Node]:
+    """Yield the published figures of other corpora that the contract lists: apart, and never compared."""
+    listed = objects(facts.agreed("report.references"))
+    if not listed:
+        return
+    yield heading("results.references", 3)
+    yield paragraph("results.references_note", style="note")
+    yield bullets(
+        [
+            say(
+                "results.reference",
+                name=figures.text_or(entry.get("name"), "word.unnamed"),
+                figure=figures.text_or(entry.get("figure"), "word.none"),
+                source=figures.text_or(entry.get("source"), "word.none"),
+                date=figures.text_or(entry.get("as_of"), "absent.period"),
+            )
+            for entry in listed
+        ]
+    )
 
 
 def _abstentions(facts: Facts) -> Node:

@@ -32,7 +32,7 @@ def _rows(facts: Facts) -> Iterator[Node]:
     yield fact("customer", _party(facts, "buyer"), id="customer")
     yield fact("laboratory", _party(facts, "auditor"), id="laboratory")
     yield fact("location", say("sheet.location"), id="location")
-    yield fact("author", figures.organisation(facts, "author"), id="author")
+    yield fact("author", _author(facts), id="author")
     yield fact("interests", figures.text_or(facts.agreed("parties.independence.interests"), "absent.interests"))
     yield fact("instrument", say("sheet.instrument", profile=_code(facts, "method.profile"), digest=_method(facts)))
     yield fact("population", _population(facts), id="population")
@@ -49,6 +49,13 @@ def _rows(facts: Facts) -> Iterator[Node]:
     yield fact("external", say("sheet.external"), id="external")
     yield fact("next_audit", _cadence(facts))
     yield fact("limits", say("sheet.limits"))
+
+
+def _author(facts: Facts) -> Node:
+    """Say who wrote the questions: the contract's author, else the one that the sealed bank names."""
+    if facts.agreed("parties.author.name") is None and facts.bank is not None:
+        return figures.text_or(facts.bank.get("author"), "party.none")
+    return figures.organisation(facts, "author")
 
 
 def _party(facts: Facts, role: str) -> Node:

@@ -67,7 +67,7 @@ def _rows(facts: Facts, metric: Metric) -> Iterator[Node]:
     yield fact("tails", _tails(metric), id="tails")
     yield fact(
         "state_reason",
-        say("statement.state", state=figures.state_word(metric.state), reason=figures.reason(metric.reason)),
+        say("statement.state", state=figures.state_word(metric.state), reason=figures.why(metric)),
         id="state",
     )
 

@@ -40,7 +40,7 @@ def summary(facts: Facts) -> Node:
     return section(
         "summary",
         [
-            {"kind": "title", "id": "title", "text": say("title.report"), "number": code(report_id(facts))},
+            {"kind": "title", "id": "title", "text": say(_title(facts)), "number": code(report_id(facts))},
             paragraph("summary.date", id="date", day=day(text(facts.manifest, "closed_at"))),
             _who(facts),
             fact_table(_keys(facts), id="keys"),
@@ -54,6 +54,11 @@ def summary(facts: Facts) -> Node:
             _check(facts),
         ],
     )
+
+
+def _title(facts: Facts) -> str:
+    """Return the key of the title: a pilot has no verdict and must not look as if it had."""
+    return "title.pilot" if facts.agreed("contract.purpose") == "pilot" else "title.report"
 
 
 def report_id(facts: Facts) -> str:
@@ -130,7 +135,7 @@ def _table(facts: Facts, shown: list[Metric]) -> Node:
             [
                 label,
                 figures.required(entry),
-                figures.shown(metric),
+                figures.observed(entry) if figures.is_measured(entry) else say("figure.unmeasured"),
                 figures.interval(entry),
                 figures.numbers_short(metric.decision),
                 figures.state_word(metric.state),

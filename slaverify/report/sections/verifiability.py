@@ -108,7 +108,9 @@ def _versions(facts: Facts, renderer: JsonObject) -> Iterator[Node]:
         parts = [f"Python {environment.get('python')}", str(environment.get("os")), str(environment.get("machine"))]
         yield fact("environment", listing([code(part) for part in parts]))
     yield fact("renderer", _renderer(renderer))
-    yield fact("fonts", figures.code_or(renderer.get("fonts"), "absent.renderer"))
+    fonts = renderer.get("fonts")
+    known = [code(word) for word in fonts.split()] if isinstance(fonts, str) else []
+    yield fact("fonts", listing(list(known)) if known else say("absent.renderer"))
     yield fact("templates", figures.code_or(renderer.get("templates_sha256"), "absent.renderer"))
 
 
