@@ -5,10 +5,12 @@ exception, a default or a missing file. Formats: docs/spec/decision.md.
 """
 
 from slaverify.decision.calibrated import MetricCalibration
+from slaverify.decision.compare import compare_runs, compare_versions
 from slaverify.decision.decide import decide
 from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
 from slaverify.decision.inputs import inputs
 from slaverify.decision.limitations import limitations
+from slaverify.decision.plan import plan, worth_of_judged
 from slaverify.decision.results import results
 from slaverify.decision.states import states
 from slaverify.decision.words import Reason, RunValidity, State
@@ -21,10 +23,14 @@ __all__ = [
     "Reason",
     "RunValidity",
     "State",
+    "compare_runs",
+    "compare_versions",
     "decide",
     "inputs",
     "limitations",
     "metric_facts",
+    "plan",
     "results",
     "states",
+    "worth_of_judged",
 ]
