@@ -137,6 +137,8 @@ def _values(passage: Passage, excluded: Exclusions, settings: Settings) -> list[
 
 def _segments(passage: Passage, patterns: Cues, kind: str) -> list[Segment]:
     masked = _QUOTED.sub(lambda match: '"' + " " * (len(match.group()) - 2) + '"', passage.folded)
+    if not _WORD.search(masked):
+        masked = passage.folded  # the whole answer is in quotes
     hedges = re.compile(rf",\s(?={patterns.hedge_start.pattern})") if "," in masked else None
     out: list[Segment] = []
     for clause in passage.clauses:

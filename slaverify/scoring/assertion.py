@@ -23,6 +23,9 @@ class Assertion(Enum):
     DOUBTFUL = auto()
 
 
+REACH = 600
+"""Code points that a negation reaches at most; a longer clause is no sentence."""
+
 _NEGATOR = re.compile(
     r"\b(?:no|ni|tampoco|nunca|jamas|not|never|nor|neither|cannot|sin)\b|n't\b"
     r"|\b(?:es|resulta|seria)\s(?:falso|incorrecto|erroneo|inexacto)\s(?:que|decir|afirmar)\b"
@@ -31,7 +34,7 @@ _NEGATOR = re.compile(
     r"|\b(?:en\s(?:vez|lugar)\sde|instead\sof|rather\sthan|a\sdiferencia\sde|unlike)\b"
 )
 _NO_NEGATION = re.compile(
-    r"no(?:,|\.\s?[0-9]|\sobstante|\ssol[oa](?:mente)?\b|\ssin\b|\ssolo\b)|not\sonly\b|sin\s(?:perjuicio|embargo|duda|que)\b"
+    r"no(?:,|\.\s?[0-9]|\sobstante|\ssol[oa](?:mente)?\b|\ssin\b|\ssolo\b)|not\sonly\b|sin\s(?:perjuicio|embargo|dudas?|que|lugar\sa\sdudas?|ninguna\sduda)\b"
     r"|ni\ssiquiera\s(?=$)"
 )
 _BOUND = re.compile(
@@ -80,7 +83,7 @@ def assertion(passage: Passage, span: Span) -> Assertion:
     if _DENIED_AFTER.match(folded, span.end, max(clause.end, span.end)):
         return Assertion.NEGATED
     last: re.Match[str] | None = None
-    for match in _NEGATOR.finditer(folded, clause.start, span.start):
+    for match in _NEGATOR.finditer(folded, max(clause.start, span.start - REACH), span.start):
         if _NO_NEGATION.match(folded, match.start()) is None:
             last = match
     if last is None:
@@ -104,7 +107,7 @@ def assertion(passage: Passage, span: Span) -> Assertion:
 def bounded(passage: Passage, span: Span) -> bool:
     """Tell whether a negation before the value makes it a bound (`no más de 15`)."""
     clause = passage.clause_at(span.start)
-    before = passage.folded[clause.start : span.start]
+    before = passage.folded[max(clause.start, span.start - REACH) : span.start]
     found = list(_NEGATOR.finditer(before))
     return bool(found) and _BOUND.search(before, found[-1].end()) is not None
 

@@ -24,6 +24,8 @@ from slaverify.scoring.result import Span
 from slaverify.scoring.rules.task import Task
 
 NAME = "choice@1"
+MAX_MENTIONS = 400
+"""Labels of one answer that are looked at; more are a list of all options."""
 
 _BEFORE = (
     r"(?:\b(?:respuestas?|opcion|opciones|alternativas?|letra|inciso|literal|answers?|options?|choices?|letter)\b"
@@ -97,13 +99,16 @@ def _whole(text: str, options: Mapping[str, str]) -> str | None:
         return bare
     folded = " ".join(fold(bare).split())
     by_label = [label for label in options if fold(label) == folded]
-    by_text = [label for label, option in options.items() if _plain(option) == folded]
+    by_text = [label for label, option in options.items() if _plain(option) == _plain(bare)]
     same = set(by_label) | set(by_text)
     return same.pop() if len(same) == 1 else None
 
 
 def _plain(text: str) -> str:
-    return " ".join(fold(text).strip(" \n\t.,;:!()[]{}\"'¡¿").split())
+    # without the article: "la Junta" is chosen by "a Junta"
+    whole = " ".join(fold(text).strip(" \n\t.,;:!()[]{}\"'¡¿").split())
+    bare = _ARTICLE.sub("", whole)
+    return bare if len(bare) > _SHORT else whole
 
 
 @lru_cache(maxsize=512)
@@ -132,18 +137,27 @@ def _labels(passage: Passage, labels: tuple[str, ...]) -> list[Mention]:
         match_after = after.match(text, lead.end())
         if match_after is not None and _is_label(text, match_after, lead.group()):
             spans[Span(*match_after.span("label"))] = match_after.group("label")
-    for comma in _LAST.finditer(text):
-        # "Sin lugar a dudas, B."
-        last = after.match(text, comma.end())
-        if last is not None and not text[last.end() :].strip(" .!\n"):
-            spans[Span(*last.span("label"))] = last.group("label")
-    for span in list(spans):
+    last = _last(text, after)
+    if last is not None:
+        spans[Span(*last.span("label"))] = last.group("label")
+    for span in list(spans)[:MAX_MENTIONS]:
         _chain(text, folded, span, after, spans)
-    return [Mention(label, span, assertion(passage, span), by_text=False) for span, label in spans.items()]
+    kept = sorted(spans.items())[:MAX_MENTIONS]
+    return [Mention(label, span, assertion(passage, span), by_text=False) for span, label in kept]
+
+
+def _last(text: str, after: re.Pattern[str]) -> re.Match[str] | None:
+    # "Sin lugar a dudas, B."
+    comma = text.rfind(", ")
+    if comma < 0 or text[comma - 1 : comma].isupper():
+        return None
+    match = after.match(text, comma + 2)
+    return match if match is not None and not text[match.end() :].strip(" .!\n") else None
 
 
 _LEAD = re.compile(_BEFORE)
-_LAST = re.compile(r"(?<![A-Z]),\s")
+_ARTICLE = re.compile(r"^(?:el|la|los|las|un|una|the|an?)\s")
+_SHORT = 3
 _CHAIN = re.compile(r"[\"')\]]?" + _MORE)
 
 
@@ -152,7 +166,7 @@ def _is_label(text: str, match: re.Match[str], lead: str) -> bool:
     label = match.group("label")
     if label not in _ORDINARY:
         return True
-    rest = text[match.end() :]
+    rest = text[match.end() : match.end() + 64]
     named = re.search(r"respuest|opcion|alternativ|letra|answer|option|choice|letter|elij|escoj|choose|pick", lead)
     return (
         not rest.strip()
@@ -181,18 +195,18 @@ def _texts(passage: Passage, options: Mapping[str, str]) -> list[Mention]:
     taken: list[Span] = []
     for label, option in sorted(options.items(), key=lambda entry: -len(entry[1])):
         plain = _plain(option)
-        if len(plain) <= 3:
+        if len(plain) <= _SHORT:
             # Sí, No: words that stand anywhere; they count at the start of the answer alone
             match = re.match(rf"\W{{0,4}}({re.escape(plain)})(?=\s?[.,;:!]|\s?$)", folded)
             found = [Span(*match.span(1))] if match is not None else []
         else:
             pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, plain.split())) + r"(?!\w)")
             found = [Span(*match.span()) for match in pattern.finditer(folded)]
-        for span in found:
+        for span in found[:MAX_MENTIONS]:
             if any(span.start < other.end and other.start < span.end for other in taken):
                 continue
             taken.append(span)
-            how = Assertion.ASSERTED if len(plain) <= 3 else assertion(passage, span)
+            how = Assertion.ASSERTED if len(plain) <= _SHORT else assertion(passage, span)
             out.append(Mention(label, span, how, by_text=True))
     return out
 

@@ -14,6 +14,7 @@ from slaverify.scoring.dates import Dated, find_dates, order_of, relative
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.record import Correctness
 from slaverify.scoring.resolution import Finding, joined
+from slaverify.scoring.result import Span
 from slaverify.scoring.rules.task import Task
 
 NAME = "date@1"
@@ -28,7 +29,10 @@ def dates(task: Task, reference: DateReference) -> list[Dated]:
 
 def values(task: Task, reference: DateReference) -> list[Value]:
     """Return the dates as values of the slot."""
-    return [Value(one.span, assertion(task.passage, one.span)) for one in dates(task, reference)]
+    found = [Value(one.span, assertion(task.passage, one.span)) for one in dates(task, reference)]
+    if not found and relative(task.passage.folded):
+        return [Value(Span(0, len(task.passage.text)), Assertion.ASSERTED)]
+    return found
 
 
 def judge(task: Task, reference: DateReference) -> Finding | None:
