@@ -23,6 +23,7 @@ from slaverify.evidence.pades.demo import (  # noqa: E402
 )
 from slaverify.evidence.pades.document import pdf_facts  # noqa: E402
 from slaverify.evidence.pades.envelope import detached_facts, envelope_facts  # noqa: E402
+from slaverify.evidence.pades.extract import pdf_parts  # noqa: E402
 from slaverify.evidence.pades.party import PartyReader, PartySigner  # noqa: E402
 from slaverify.evidence.pades.sign import sign_pdf  # noqa: E402
 from slaverify.evidence.pades.tokens import reply_facts, token_facts  # noqa: E402
@@ -39,6 +40,7 @@ __all__ = [
     "make_authority",
     "make_signer",
     "pdf_facts",
+    "pdf_parts",
     "reply_facts",
     "sign_pdf",
     "token_facts",
