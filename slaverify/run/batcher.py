@@ -16,6 +16,7 @@ from typing import Protocol
 from slaverify.canonical import JsonObject
 from slaverify.run import schema
 from slaverify.run.batches import PERIOD_S, SIZE, Batch, make_batch
+from slaverify.run.stored import Stretches
 from slaverify.run.writer import Writer
 
 
@@ -33,17 +34,18 @@ class Batcher:
     """Takes the lines of finished exchanges by position; `pump` writes what is due."""
 
     def __init__(
-        self, writer: Writer, ledger: LedgerPort, number: int, previous_root: str | None, batched: set[int]
+        self, writer: Writer, ledger: LedgerPort, number: int, previous_root: str | None, held: Stretches
     ) -> None:
-        """Begin at batch `number`; `batched` are the positions that earlier batches hold."""
+        """Begin at batch `number`; `held` are the positions that earlier batches hold."""
         self._writer = writer
         self._ledger = ledger
         self._number = number
         self._previous = previous_root
-        self._batched = batched
+        self._held = held
+        self._batched: set[int] = set()
         self._waiting: dict[int, Sequence[JsonObject]] = {}
         self._oldest = monotonic()
-        self._low = 0
+        self._low = held.first_free()
         self._lock = asyncio.Lock()
 
     def add(self, position: int, lines: Sequence[JsonObject]) -> None:
@@ -68,7 +70,7 @@ class Batcher:
                     await self._write(stretch)
 
     def _front(self, most: int) -> list[int]:
-        while self._low in self._batched:
+        while self._low in self._batched or self._held.number_of(self._low) is not None:
             self._batched.discard(self._low)
             self._low += 1
         found: list[int] = []

@@ -6,7 +6,6 @@ Source: docs/spec/run.md, section "Files".
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -23,7 +22,7 @@ from slaverify.run.attribution import count_outcomes
 from slaverify.run.derive import DerivedExchange, DerivedRun, complete_run, ended_exchange
 from slaverify.run.faults import journal_error
 from slaverify.run.journal import Journal
-from slaverify.run.plan import Plan, plan_bytes, plan_sha256
+from slaverify.run.plan import Plan, PlannedExchange, plan_bytes, plan_sha256
 from slaverify.run.records import (
     EXCHANGES,
     OUTCOMES,
@@ -36,7 +35,7 @@ from slaverify.run.records import (
 from slaverify.run.rules import RunRules
 from slaverify.run.sender import ending_now, exchange_lines
 from slaverify.run.signals import signals_of
-from slaverify.run.stored import StoredAttempt
+from slaverify.run.stored import StoredAttempt, Stretches
 
 MAX_BODY = 262_144
 """Longest response that stands whole in the bundle, bytes."""
@@ -53,7 +52,7 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
     if plan_sha256(plan) != journal.header.plan_sha256:
         raise journal_error("es de otro plan", "it is of another plan", str(journal.path))
     cuts = _cuts(journal)
-    batch_of = _BatchNumbers([(batch.first, batch.last, batch.number) for batch in journal.batches()])
+    held = Stretches(journal.batches())
     trees: dict[int, Frontier] = {}
     counted: Counter[Outcome] = Counter()
     with ExitStack() as stack:
@@ -62,7 +61,7 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
         (stack.enter_context(_replacing(folder / PLAN))).write(plan_bytes(plan))
         exchanges.write(jcs({"nonce": journal.nonce(EXCHANGES)}) + b"\n")
         for group in _grouped(journal):
-            number = batch_of(group[0].position)
+            number = held.number_of(group[0].position)
             for line in _outcome_lines(journal, spec, rules, group, number, counted):
                 if number is not None:
                     trees.setdefault(number, Frontier()).append(leaf_hash(line))
@@ -82,18 +81,29 @@ def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Pla
     found: dict[tuple[str, int, str], DerivedExchange] = {}
     planned = {(one.item_id, one.repetition, one.side): one for one in plan.exchanges}
     kept: list[AttemptRecord] = []
+    for one, record in _ended(journal, spec, rules):
+        call = (one.planned.item_id, one.planned.repetition, one.planned.side)
+        found[call] = replace(one, planned=planned[call])
+        kept.append(record)
+    whole = complete_run(plan, found)
+    return DerivedRun(whole.exchanges, whole.counts, signals_of(plan, kept, found))
+
+
+def stream_run(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Iterator[DerivedExchange]:
+    """Stream the exchanges that were sent, in the order of the files: memory does not grow with the run."""
+    return (one for one, _ in _ended(journal, spec, rules))
+
+
+def _ended(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Iterator[tuple[DerivedExchange, AttemptRecord]]:
     for group in _grouped(journal):
         records = [stored.record for stored in group]
-        key = records[0].key
-        call = (key.item_id, key.repetition, key.side)
         done = ending_now(spec, rules, records)
         if done is None:
             continue
-        last = exchange_lines(records, done, None, journal.mac_key)[-1]
-        found[call] = ended_exchange(planned[call], records, done, last)
-        kept.append(records[-1])
-    whole = complete_run(plan, found)
-    return DerivedRun(whole.exchanges, whole.counts, signals_of(plan, kept, found))
+        key = records[0].key
+        planned = PlannedExchange(group[0].position, key.item_id, key.repetition, key.side)
+        last = exchange_lines(records[-1:], replace(done, readings=done.readings[-1:]), None, journal.mac_key)[-1]
+        yield ended_exchange(planned, records, done, last), records[-1]
 
 
 def _grouped(journal: Journal) -> Iterator[list[StoredAttempt]]:
@@ -117,20 +127,6 @@ def _outcome_lines(
         raise journal_error(f"{item}: el resultado no sale de los bytes", f"{item}: the outcome does not follow", item)
     counted[done.ending.outcome] += 1
     return [jcs(line) for line in exchange_lines(records, done, number, journal.mac_key)]
-
-
-class _BatchNumbers:
-    """Which batch holds a position: batches are disjoint stretches of positions."""
-
-    def __init__(self, stretches: list[tuple[int, int, int]]) -> None:
-        self._stretches = sorted(stretches)
-        self._starts = [first for first, _, _ in self._stretches]
-
-    def __call__(self, position: int) -> int | None:
-        index = bisect_right(self._starts, position) - 1
-        if index < 0 or position > self._stretches[index][1]:
-            return None
-        return self._stretches[index][2]
 
 
 def _check_batches(journal: Journal, trees: Mapping[int, Frontier]) -> None:

@@ -35,6 +35,14 @@ def busy_error(where: str) -> EndpointError:
 def disk_error(error: sqlite3.Error) -> EndpointError:
     """Return what a failed write means: the disk (exit 6), or a journal that is not sound (exit 5)."""
     name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return EndpointError(
+            "SLV-N037",
+            Text("otro programa tiene bloqueado el diario", "another program holds the journal locked"),
+            why=Text("se esperó 5 segundos; nada se perdió", "waited for 5 seconds; nothing was lost"),
+            fix=Text("cierre ese programa y siga con --resume", "close that program and go on with --resume"),
+            exit_code=6,
+        )
     if name in _FULL or name.startswith("SQLITE_IOERR"):
         return EndpointError(
             "SLV-N032",

@@ -45,7 +45,9 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """What a run needs. `queries` maps item id to query package; `plan` must be that of the journal.
+    """What a run needs. `queries` maps item id to query package, and may read them one by one.
+
+    `plan`: must be that of the journal, whose rows are what is carried out; None where the caller did not read it.
 
     `withdrawn`: items that may no longer be exposed; their exchanges stay `not_sent`. `probes`: send the public
     probe again at 25, 50, 75 and 100 %. `roots`: PEM of a private authority. `signals`: end orderly on SIGINT and
@@ -54,7 +56,7 @@ class RunInputs:
 
     spec: EndpointSpec
     rules: RunRules
-    plan: Plan
+    plan: Plan | None
     queries: Mapping[str, JsonObject]
     permit: RunPermit
     secrets: Secrets

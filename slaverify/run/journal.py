@@ -9,44 +9,36 @@ Source: docs/spec/run.md, section "Journal".
 from __future__ import annotations
 
 import hmac
-import json
 import os
 import secrets
 import sqlite3
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 
 from slaverify.canonical import JsonObject, jcs
-from slaverify.contract.words import Attribution, Outcome
+from slaverify.contract.words import Attribution
 from slaverify.engine import Fault
 from slaverify.run import schema
 from slaverify.run.faults import disk_error, journal_error
 from slaverify.run.plan import Plan, plan_sha256
 from slaverify.run.records import EXCHANGES
-from slaverify.run.rules import moment, stamp
+from slaverify.run.rows import JournalRows
+from slaverify.run.rules import stamp
 from slaverify.run.storage import local_folder, locked, sync_folder, unlock
-from slaverify.run.stored import (
-    JournalExchange,
-    PendingBatch,
-    RunHeader,
-    StoredAttempt,
-    Summary,
-    record_of_row,
-)
+from slaverify.run.stored import RunHeader, Summary
 
 __all__ = ["Journal", "RunHeader", "Summary"]
 
 
-class Journal:
+class Journal(JournalRows):
     """One open journal, locked for this process."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: int) -> None:
         """Use `create` or `open`."""
+        super().__init__(connection)
         self.path = path
-        self.connection = connection
         self._lock = lock
         row = connection.execute("SELECT * FROM run").fetchall()
         if len(row) != 1:
@@ -114,7 +106,7 @@ class Journal:
 
     def close(self) -> None:
         """Close the file and give up the lock."""
-        self.connection.close()
+        super().close()
         unlock(self._lock)
 
     def __enter__(self) -> Journal:
@@ -122,11 +114,6 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def state(self) -> str:
-        """Return `open`, `stopped` or `complete`."""
-        return str(self.connection.execute("SELECT state FROM run").fetchone()[0])
 
     def nonce(self, path: str) -> str:
         """Return the nonce of a file that only the parties get, hex: HMAC-SHA-256(run secret, path)."""
@@ -137,99 +124,9 @@ class Journal:
         """Return the key of `request_mac` and `response_mac`."""
         return bytes.fromhex(self.nonce(EXCHANGES))
 
-    def summary(self) -> Summary:
-        """Count everything from rows."""
-        ask = self.connection.execute
-        states = dict(ask("SELECT state, COUNT(*) FROM exchange GROUP BY state").fetchall())
-        outcomes = dict(ask("SELECT outcome, COUNT(*) FROM exchange WHERE state = 'done' GROUP BY outcome").fetchall())
-        attempts, doubt = ask(
-            "SELECT COUNT(*), COALESCE(SUM(end_ns IS NULL AND fault IS NULL), 0) FROM attempt"
-        ).fetchone()
-        planned, done = sum(states.values()), states.get("done", 0)
-        counted = {Outcome(word): count for word, count in outcomes.items()}
-        return Summary(planned, done, planned - done, doubt, attempts, counted, self.state)
-
-    def pending(self) -> list[JournalExchange]:
-        """Return the exchanges that are not done, by position, with their attempts so far."""
-        rows = self.connection.execute(
-            "SELECT exchange_id, item_id, repetition, side, position, state, not_before "
-            "FROM exchange WHERE state <> 'done' ORDER BY position"
-        )
-        found = {
-            row[0]: JournalExchange(
-                exchange_id=row[0],
-                item_id=row[1],
-                repetition=row[2],
-                side=row[3],
-                position=row[4],
-                state=row[5],
-                outcome=None,
-                not_before=None if row[6] is None else moment(row[6]),
-                records=[],
-            )
-            for row in rows
-        }
-        for stored in self.records("exchange.state <> 'done'"):
-            found[stored.exchange_id].records.append(stored.record)
-        return list(found.values())
-
-    def unbatched_done(self) -> list[tuple[str, int]]:
-        """Return (exchange id, position) of what is done and in no batch yet, by position."""
-        stretches = deque(sorted((batch.first, batch.last) for batch in self.batches()))
-        found: list[tuple[str, int]] = []
-        rows = self.connection.execute(
-            "SELECT exchange_id, position FROM exchange WHERE state = 'done' ORDER BY position"
-        )
-        for exchange_id, position in rows:
-            while stretches and stretches[0][1] < position:
-                stretches.popleft()
-            if not stretches or position < stretches[0][0]:
-                found.append((exchange_id, position))
-        return found
-
-    def records(
-        self, where: str = "1", values: Sequence[object] = (), *, bodies: bool = True
-    ) -> Iterator[StoredAttempt]:
-        """Stream attempts in the order of the files; `where` is SQL of this room."""
-        echoed = self._echoed()
-        response = "response.bytes" if bodies else "NULL"
-        rows = self.connection.execute(
-            "SELECT exchange.exchange_id, item_id, repetition, side, turn, number, started_at, start_ns, first_byte_ns,"  # noqa: S608 - `where` is a constant of this room
-            f" end_ns, status, headers, fault, attribution, peer, spki, request.bytes, {response},"
-            " position, outcome"
-            # CROSS keeps the order of the tables: from few exchanges to their attempts, never the other way.
-            " FROM exchange CROSS JOIN attempt ON attempt.exchange_id = exchange.exchange_id"
-            " JOIN body AS request ON request.digest = attempt.request_digest"
-            " LEFT JOIN body AS response ON response.digest = attempt.body_digest"
-            f" WHERE {where} ORDER BY item_id, repetition, side, turn, number",
-            tuple(values),
-        )
-        for row in rows:
-            yield StoredAttempt(
-                row[0], row[18], None if row[19] is None else Outcome(row[19]), record_of_row(row[:18], echoed)
-            )
-
-    def batches(self) -> list[PendingBatch]:
-        """Return the batch rows by number."""
-        rows = self.connection.execute("SELECT number, first, last, root, ledger_seq FROM batch ORDER BY number")
-        return [PendingBatch(*row) for row in rows]
-
-    def events(self, kind: str | None = None) -> list[tuple[str, str, JsonObject]]:
-        """Return events in order as (time, kind, detail)."""
-        rows = self.connection.execute("SELECT at, kind, detail FROM event ORDER BY seq")
-        return [(at, word, json.loads(detail)) for at, word, detail in rows if kind in (None, word)]
-
-    def unbatched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the items that no batch holds: those with a result, and those with an intent alone."""
-        held = [range(batch.first, batch.last + 1) for batch in self.batches()]
-        places = {place for stretch in held for place in stretch}
-        rows = self.connection.execute(
-            "SELECT item_id, position, MAX(end_ns IS NOT NULL) FROM attempt"
-            " JOIN exchange ON exchange.exchange_id = attempt.exchange_id GROUP BY exchange.exchange_id"
-        )
-        loose = [(item, bool(known)) for item, position, known in rows if position not in places]
-        sent = {item for item, known in loose if known}
-        return tuple(sorted(sent)), tuple(sorted({item for item, known in loose if not known} - sent))
+    def reader(self) -> JournalRows:
+        """Open a second, reading connection: it sees what is committed and waits for nobody. Close it."""
+        return JournalRows(schema.connect(self.path, read_only=True))
 
     def mark_interrupted(self, at: datetime) -> int:
         """Close every intent without result as interrupted, the auditor's, and return how many there were."""
@@ -254,11 +151,6 @@ class Journal:
 
     def _transaction(self) -> _Transaction:
         return _Transaction(self.connection)
-
-    def _echoed(self) -> frozenset[tuple[str, int]]:
-        return frozenset(
-            (str(detail["exchange_id"]), int(str(detail["attempt"]))) for _, _, detail in self.events("secret_echo")
-        )
 
     def _check(self, expected: RunHeader | None) -> None:
         if self.connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":

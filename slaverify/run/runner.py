@@ -66,11 +66,13 @@ def close_run(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Mapping[
 
     Raises: EndpointError SLV-N030, N032.
     """
-    statements = [
-        (schema.STATE, ("done", outcome_now(spec, rules, row).value, None, row.exchange_id))
-        for row in journal.pending()
-    ]
-    journal.write([*statements, (schema.RUN_STATE, ("complete",))])
+    page = journal.pending()
+    while page:
+        journal.write(
+            [(schema.STATE, ("done", outcome_now(spec, rules, row).value, None, row.exchange_id)) for row in page]
+        )
+        page = journal.pending(page[-1].position)
+    journal.write([(schema.RUN_STATE, ("complete",))])
     summary = journal.summary()
     return count_outcomes(summary.every_outcome(), summary.planned)
 
@@ -82,18 +84,27 @@ def _check_permit(journal: Journal, inputs: RunInputs) -> None:
     for name in ("contract_digest", "sample_sha256", "plan_sha256"):
         if getattr(permit, name) != getattr(header, name):
             raise permit_error(name, name)
-    if int(header.run_id.rpartition("-")[2]) != permit.run or inputs.plan.run_id != header.run_id:
+    planned = header.run_id if inputs.plan is None else inputs.plan.run_id
+    if int(header.run_id.rpartition("-")[2]) != permit.run or planned != header.run_id:
         raise permit_error("número de corrida", "run number")
     if (permit.not_before - inputs.clock()).total_seconds() > MAX_ANCHOR_LEAD_S:
         raise permit_error("el ancla es posterior a esta hora", "the anchor is later than this moment")
-    missing = [one.item_id for one in inputs.plan.exchanges if not one.shadow and one.item_id not in inputs.queries]
-    if missing:
-        raise permit_error(f"faltan {len(missing)} consultas", f"{len(missing)} queries are missing")
-    for item in {one.item_id for one in inputs.plan.exchanges if not one.shadow}:
-        inputs.spec.template.check(inputs.queries[item])
+    _check_queries(journal, inputs)
     window = inputs.rules.window
     if window is not None and inputs.clock() < window.start:
         raise window_error(stamp(window.start))
+
+
+def _check_queries(journal: Journal, inputs: RunInputs) -> None:
+    missing = 0
+    for item in journal.pending_items():
+        query = inputs.queries.get(item)
+        if query is None:
+            missing += 1
+        else:
+            inputs.spec.template.check(query)
+    if missing:
+        raise permit_error(f"faltan {missing} consultas", f"{missing} queries are missing")
 
 
 def probe_endpoint(

@@ -90,6 +90,7 @@ RESULT = (
 )
 BODY = "INSERT OR IGNORE INTO body (digest, bytes) VALUES (?, ?)"
 STATE = "UPDATE exchange SET state = ?, outcome = ?, not_before = ? WHERE exchange_id = ? AND state <> 'done'"
+BACK = "UPDATE exchange SET state = 'planned' WHERE state = 'in_flight'"
 EVENT = "INSERT INTO event (at, kind, detail) VALUES (?, ?, ?)"
 BATCH = "INSERT INTO batch (number, first, last, root, previous_root) VALUES (?, ?, ?, ?, ?)"
 BATCH_SEQ = "UPDATE batch SET ledger_seq = ? WHERE number = ? AND ledger_seq IS NULL"

@@ -12,7 +12,7 @@ import random
 import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain, groupby
 from time import monotonic
 
@@ -32,7 +32,7 @@ from slaverify.run.pace import Gate, Stop
 from slaverify.run.preflight import send_probe
 from slaverify.run.rules import moment, stamp
 from slaverify.run.sender import Outbox, Sender, ending_now, exchange_lines, outcome_now
-from slaverify.run.stored import JournalExchange, PendingBatch, StoredAttempt
+from slaverify.run.stored import JournalExchange, PendingBatch, StoredAttempt, Stretches
 from slaverify.run.writer import Statement, Writer
 
 GRACE_S = 10.0
@@ -47,6 +47,7 @@ class Session:
 
     def __init__(self, journal: Journal, wire: Wire, inputs: RunInputs) -> None:
         self.journal, self.wire, self.inputs = journal, wire, inputs
+        self.reader = journal.reader()
         self.spec, self.rules = inputs.spec, inputs.rules
         self.stop = Stop()
         self.writer = Writer(journal.connection, asyncio.get_running_loop())
@@ -56,15 +57,11 @@ class Session:
         self.control = ControlProbe(ask, self.gate, self.stop, self._note_control)
         summary = journal.summary()
         self.planned, self.done = summary.planned, summary.done
-        self.rows = journal.pending()
         self.key = journal.mac_key
         self.ends = self.rules.ends(moment(journal.header.started_at))
-        allowed = [row for row in self.rows if row.item_id not in inputs.withdrawn]
-        self.queue = deque(row for row in allowed if row.state == "planned")
-        self.parked = [
-            (row.not_before, row.position, row) for row in allowed if row.state == "parked" and row.not_before
-        ]
-        heapq.heapify(self.parked)
+        self.queue: deque[JournalExchange] = deque()
+        self.parked: list[tuple[datetime, int, JournalExchange]] = []
+        self.read_to, self.read_all = -1, False
         self.finished_now = 0
         self.wake = asyncio.Event()
         self.closing = False
@@ -100,6 +97,7 @@ class Session:
         finally:
             await self.control.close()
             await self.writer.close()
+            self.reader.close()
             self.inputs.progress.end()
         if self.error is not None:
             raise self.error
@@ -108,7 +106,7 @@ class Session:
     # What the workers do.
 
     async def _work(self) -> None:
-        count = min(self.spec.call.concurrency, max(1, len(self.rows)))
+        count = min(self.spec.call.concurrency, max(1, self.planned - self.done))
         workers = {asyncio.create_task(self._worker()) for _ in range(count)}
         pump = asyncio.create_task(self._pump())
         stopped_at: float | None = None
@@ -151,7 +149,7 @@ class Session:
                 return None
             if await self._maintenance():
                 continue
-            if self.queue:
+            if self.queue or self._refill():
                 return self.queue.popleft()
             if not self.parked or self.parked[0][0] >= self.ends:
                 return None
@@ -160,6 +158,24 @@ class Session:
                 return heapq.heappop(self.parked)[2]
             await self.stop.sleep(min(wait, 30.0))
         return None
+
+    def _refill(self) -> bool:
+        """Read the next page of the plan; say whether anything is queued."""
+        while not self.queue and not self.read_all:
+            # Its own connection: the writer's may be in the middle of a commit.
+            page = self.reader.pending(self.read_to)
+            if not page:
+                self.read_all = True
+                break
+            self.read_to = page[-1].position
+            for row in page:
+                if row.item_id in self.inputs.withdrawn:
+                    continue
+                if row.state == "parked" and row.not_before is not None:
+                    heapq.heappush(self.parked, (row.not_before, row.position, row))
+                else:
+                    self.queue.append(row)
+        return bool(self.queue)
 
     def _may_send(self) -> bool:
         if self.inputs.clock() >= self.ends:
@@ -245,29 +261,29 @@ class Session:
         await self.batcher.pump(everything=True)
         state = "complete" if self._is_over() else "stopped"
         reason = self.stop.reason or "done"
-        back = [
-            (schema.STATE, ("planned", None, None, row.exchange_id)) for row in self.rows if row.state == "in_flight"
-        ]
-        await self.writer.commit([*back, (schema.RUN_STATE, (state,)), self._event("stop", {"reason": reason})])
+        ends: list[Statement] = [(schema.BACK, ()), (schema.RUN_STATE, (state,))]
+        await self.writer.commit([*ends, self._event("stop", {"reason": reason})])
 
     def _is_over(self) -> bool:
         return self.stop.reason in (None, "window", "maintenance", "engine_mismatch")
 
     async def _finalise(self) -> None:
-        statements: list[Statement] = []
-        for row in self.rows:
-            if row.state == "done":
-                continue
-            ended = ending_now(self.spec, self.rules, row.records)
-            row.state, row.outcome = "done", Outcome.NOT_SENT if ended is None else ended.ending.outcome
-            statements.append((schema.STATE, ("done", row.outcome.value, None, row.exchange_id)))
-            if ended is not None:
-                self.batcher.add(row.position, exchange_lines(row.records, ended, None, self.key))
-        await self.writer.commit(statements)
+        # Nobody sends any more and everything is on disk: the rows of the journal are all there is.
+        page = self.journal.pending()
+        while page:
+            statements: list[Statement] = []
+            for row in page:
+                ended = ending_now(self.spec, self.rules, row.records)
+                outcome = Outcome.NOT_SENT if ended is None else ended.ending.outcome
+                statements.append((schema.STATE, ("done", outcome.value, None, row.exchange_id)))
+                if ended is not None:
+                    self.batcher.add(row.position, exchange_lines(row.records, ended, None, self.key))
+            await self.writer.commit(statements)
+            page = self.journal.pending(page[-1].position)
 
     def _result(self) -> RunResult:
         summary = self.journal.summary()
-        left = (outcome_now(self.spec, self.rules, row) for row in self.rows if row.state != "done")
+        left = (outcome_now(self.spec, self.rules, row) for row in self.journal.all_pending())
         counts = count_outcomes(chain(summary.every_outcome(), left), self.planned)
         sent, doubt = self.journal.unbatched()
         reason = self.stop.reason or "done"
@@ -293,9 +309,8 @@ class Session:
         for pending in rows:
             if pending.ledger_seq is None:
                 self._register(pending)
-        held = {place for one in rows for place in range(one.first, one.last + 1)}
-        previous = rows[-1].root if rows else None
-        batcher = Batcher(self.writer, self.inputs.ledger, rows[-1].number + 1 if rows else 1, previous, held)
+        number, previous = (rows[-1].number + 1, rows[-1].root) if rows else (1, None)
+        batcher = Batcher(self.writer, self.inputs.ledger, number, previous, Stretches(rows))
         for exchange_id, position in self.journal.unbatched_done():
             if lines := self._lines(self.journal.records("exchange.exchange_id = ?", (exchange_id,)), None):
                 batcher.add(position, lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,6 +63,30 @@ class PendingBatch:
     last: int
     root: str
     ledger_seq: int | None
+
+
+class Stretches:
+    """Which batch holds a position: batches are disjoint stretches of positions."""
+
+    def __init__(self, batches: Sequence[PendingBatch]) -> None:
+        self._sorted = sorted(batches, key=lambda batch: batch.first)
+        self._starts = [batch.first for batch in self._sorted]
+
+    def number_of(self, position: int) -> int | None:
+        """Return the number of the batch that holds a position; None if none does."""
+        index = bisect_right(self._starts, position) - 1
+        if index < 0 or position > self._sorted[index].last:
+            return None
+        return self._sorted[index].number
+
+    def first_free(self) -> int:
+        """Return the lowest position that no batch holds."""
+        low = 0
+        for batch in self._sorted:
+            if batch.first > low:
+                break
+            low = max(low, batch.last + 1)
+        return low
 
 
 @dataclass(frozen=True, slots=True)
