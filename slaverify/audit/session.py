@@ -18,6 +18,7 @@ from slaverify.custody.ledger_file import LedgerFile
 from slaverify.custody.vault import load_bank
 from slaverify.errors import ApplicationError, ContractError, CustodyError, Text
 from slaverify.evidence.envelope import SigningKey
+from slaverify.readiness import refuse_undecidable
 from slaverify.run.progress import Progress
 
 POINTERS = "session.json"
@@ -96,7 +97,9 @@ def open_session(
 ) -> Session:
     """Open an audit: the contract must be frozen, the bank the one that it pins, the ledger valid under its pins.
 
-    Raises: ContractError SLV-C053 (a draft, exit 2), CustodyError (bank or ledger, exit 5).
+    A contract that can never decide is refused here too: there is no path around the decidability lint.
+    Raises: ContractError SLV-C053 (a draft, exit 2), ProblemsError (undecidable, not supported), CustodyError
+    (bank or ledger, exit 5).
     """
     if contract.model.contract.status != "frozen":
         raise ContractError(
@@ -105,6 +108,7 @@ def open_session(
             fix=Text("congélelo con «slaverify contract freeze»", "freeze it with `slaverify contract freeze`"),
             where=contract.source,
         )
+    refuse_undecidable(contract, ports.clock())
     check_supported(contract.model)
     terms = terms_of(contract.tree, contract.digest)
     found = bank or load_bank(bank_folder, terms)

@@ -2,6 +2,7 @@
 
 from slaverify.contract.digests import contract_digest, method_digest, run_id
 from slaverify.contract.filters import FIELDS, matches
+from slaverify.contract.findings import Finding, dotted
 from slaverify.contract.freezing import completed, freeze, tree_of
 from slaverify.contract.library import LIBRARY, ReadyMetric
 from slaverify.contract.loaded import LoadedContract, edited
@@ -14,13 +15,18 @@ from slaverify.contract.model.root import Contract
 from slaverify.contract.model.scalars import instant
 from slaverify.contract.model.terms import Remedies
 from slaverify.contract.numbers import (
+    bank_size,
     breach_level,
     derived_numbers,
     family_size,
     has_integers,
     metric_n,
     metric_strata,
+    of_bank,
     sample_sizes,
+    smallest_n,
+    stages_of,
+    success_rate,
 )
 from slaverify.contract.ports import PartySignature, SignatureFinding, SignatureVerifier, Signer
 from slaverify.contract.profiles import HOSTILE_STRATA, PROFILES
@@ -40,6 +46,7 @@ __all__ = [
     "Engine",
     "EvaluationSet",
     "Extend",
+    "Finding",
     "Ledger",
     "LoadedContract",
     "MappedField",
@@ -63,10 +70,12 @@ __all__ = [
     "SignatureVerifier",
     "Signer",
     "VerdictRules",
+    "bank_size",
     "breach_level",
     "completed",
     "contract_digest",
     "derived_numbers",
+    "dotted",
     "edited",
     "family_size",
     "freeze",
@@ -76,7 +85,11 @@ __all__ = [
     "method_digest",
     "metric_n",
     "metric_strata",
+    "of_bank",
     "run_id",
     "sample_sizes",
+    "smallest_n",
+    "stages_of",
+    "success_rate",
     "tree_of",
 ]

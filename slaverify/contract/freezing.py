@@ -142,11 +142,14 @@ def _metric(contract: Contract, metric: Metric, unit: str | None) -> Metric:
 
 
 def _can_pass(contract: Contract, metric: Metric, due: Derived) -> bool:
-    if due.pass_max_failures is not None:
+    if due.pass_max_failures is not None or any(stage.pass_max_failures is not None for stage in due.stages):
         return True
     if metric.kind == "corpus_rate" or (metric.kind == "mean" and metric.cut is None):
-        return True  # bounded means are decided by another rule, which has no smallest n
-    return not has_integers(contract, metric) and metric_n(contract, metric) >= smallest_n(metric)
+        return True  # bounded means are decided by another rule, whose smallest n the decidability lint computes
+    if has_integers(contract, metric):
+        return False
+    needed = smallest_n(contract, metric)
+    return needed is not None and metric_n(contract, metric) >= needed
 
 
 def _different(metric: Metric, due: Derived, index: int) -> Finding:
@@ -166,20 +169,17 @@ def _different(metric: Metric, due: Derived, index: int) -> Finding:
 
 
 def _undecidable(contract: Contract, metric: Metric, index: int) -> Finding:
-    n, needed = metric_n(contract, metric), smallest_n(metric)
+    n, needed = metric_n(contract, metric), smallest_n(contract, metric)
     threshold, alpha = decimal_text(metric.threshold), decimal_text(metric.decision.alpha_pass)
     other = nearest_threshold(metric, n)
     lower = metric.direction == "at_least" or metric.kind == "quantile"
-    es = (
-        f"suba n a {needed}"
-        if other is None
-        else (f"suba n a {needed} o {'baje' if lower else 'suba'} el umbral a {decimal_text(other)}")
-    )
-    en = (
-        f"raise n to {needed}"
-        if other is None
-        else (f"raise n to {needed} or {'lower' if lower else 'raise'} the threshold to {decimal_text(other)}")
-    )
+    ways_es = [] if needed is None else [f"suba n a {needed}"]
+    ways_en = [] if needed is None else [f"raise n to {needed}"]
+    if other is not None:
+        ways_es.append(f"{'baje' if lower else 'suba'} el umbral a {decimal_text(other)}")
+        ways_en.append(f"{'lower' if lower else 'raise'} the threshold to {decimal_text(other)}")
+    least = "más ítems que el banco" if needed is None else f"al menos {needed} ítems"
+    least_en = "more items than the bank has" if needed is None else f"at least {needed} items"
     return Finding(
         "SLV-S007",
         ("metrics", index, "threshold"),
@@ -187,10 +187,10 @@ def _undecidable(contract: Contract, metric: Metric, index: int) -> Finding:
             f"`{metric.id}`: {threshold} con n = {n} y α {alpha} nunca puede CUMPLIR",
             f"`{metric.id}`: {threshold} with n = {n} and α {alpha} can never PASS",
         ),
-        Text(es, en),
+        Text(" o ".join(ways_es), " or ".join(ways_en)),
         Text(
-            f"ni con cero fallas: hacen falta al menos {needed} ítems",
-            f"not even with zero failures: at least {needed} items are needed",
+            f"ni con cero fallas: hacen falta {least}",
+            f"not even with zero failures: {least_en} are needed",
         ),
     )
 

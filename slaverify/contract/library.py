@@ -24,7 +24,8 @@ FILLED = ("kind", "count", "among", "direction")
 class ReadyMetric:
     """A metric of the library: what it fills, what it means, where it comes from, and one worked example.
 
-    `binding` false: the figure may only be reported. `count` None: the kind needs no numerator.
+    `binding` false: the figure may only be reported. `count` None: the kind needs no numerator, or the contract has to
+    write it (which criterion). `more`: other keys that it fills.
     """
 
     direction: Literal["at_least", "at_most"]
@@ -36,6 +37,7 @@ class ReadyMetric:
     among: Mapping[str, tuple[str, ...]] | None = None
     kind: Literal["rate", "mean", "corpus_rate", "quantile"] = "rate"
     binding: bool = True
+    more: Mapping[str, str | tuple[str, ...]] | None = None
 
     def fills(self, strata: Iterable[str]) -> dict[str, JsonValue]:
         """Return kind, count, among and direction for a bank with these strata."""
@@ -43,6 +45,8 @@ class ReadyMetric:
         for key, values in (self.among or {}).items():
             among[key] = list(values)
         filled: dict[str, JsonValue] = {"kind": self.kind, "direction": self.direction, "among": among}
+        for key, value in (self.more or {}).items():
+            filled[key] = value if isinstance(value, str) else list(value)
         if self.count is not None:
             filled["count"] = {key: list(values) for key, values in self.count.items()}
         return filled
@@ -53,6 +57,8 @@ class ReadyMetric:
 
 _RAG = "Magesh et al. 2024, arXiv 2405.20362 (definitions adapted)"
 _OWN = "docs/spec/contract.md"
+_JUDGED = "docs/spec/contract.md; rubric facts@1 (arXiv 2501.03200, *unverified*)"
+_SCORE: Mapping[str, str | tuple[str, ...]] = {"value": "value", "scale": ("0", "1")}
 _AVAILABLE = ("answered", "refused", "truncated", "empty")
 
 LIBRARY: Mapping[str, ReadyMetric] = {
@@ -174,6 +180,119 @@ LIBRARY: Mapping[str, ReadyMetric] = {
         Text("3 de 100 tareas: 3,0 %", "3 of 100 tasks: 3.0 %"),
         _OWN,
         count={"state": ("INVALID_STATE",), "correctness": ("correct",)},
+    ),
+    "facts_grounding@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "puntaje medio de respuestas fundadas en su documento; una no elegible vale 0",
+            "mean score of answers grounded in their document; an ineligible one is worth 0",
+        ),
+        Text("240 fundadas y elegibles de 300: 0,80", "240 grounded and eligible of 300: 0.80"),
+        _JUDGED,
+        kind="mean",
+        more=_SCORE,
+    ),
+    "facts_grounding_unadjusted@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "respuestas fundadas en su documento, elegibles o no: se informa al lado de la ajustada, no obliga",
+            "answers grounded in their document, eligible or not: reported beside the adjusted one, never binding",
+        ),
+        Text("255 fundadas de 300: 85,0 %", "255 grounded of 300: 85.0 %"),
+        _JUDGED,
+        count={"grounding": ("grounded",)},
+        binding=False,
+    ),
+    "criterion_pass_rate@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "respuestas que cumplen el criterio que `count` nombre (`criteria: [id:met]`), sobre toda la muestra",
+            "answers that meet the criterion that `count` names (`criteria: [id:met]`), over all items",
+        ),
+        Text("380 de 400 respuestas: 95,0 %", "380 of 400 answers: 95.0 %"),
+        _OWN,
+    ),
+    "violation_free_rate@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "tareas cuyo camino no tiene ninguna marca de infracción",
+            "tasks whose path has no mark of a violation",
+        ),
+        Text("297 de 300 tareas: 99,0 %", "297 of 300 tasks: 99.0 %"),
+        _OWN,
+        count={"rules": ("violation_free",)},
+    ),
+    "s_adj@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "media del puntaje ajustado de respuesta y camino, en [0, 1]",
+            "mean of the adjusted score of answer and path, in [0, 1]",
+        ),
+        Text("media de 300 tareas: 0,83", "mean of 300 tasks: 0.83"),
+        _OWN,
+        kind="mean",
+        more=_SCORE,
+    ),
+    "field_accuracy@1": ReadyMetric(
+        "at_most",
+        "all",
+        Text(
+            "campos errados sobre campos esperados, sumados entre documentos: la exactitud es 1 menos la tasa",
+            "wrong fields over expected fields, summed over documents: field accuracy is 1 minus the rate",
+        ),
+        Text("5 errados de 400 campos: 1,25 %, exactitud 98,75 %", "5 wrong of 400 fields: 1.25 %, accuracy 98.75 %"),
+        _OWN,
+        kind="corpus_rate",
+    ),
+    "document_accuracy@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "documentos sin error en los campos de `method.critical_fields`",
+            "documents without an error in the fields of `method.critical_fields`",
+        ),
+        Text("394 de 400 documentos: 98,5 %", "394 of 400 documents: 98.5 %"),
+        _OWN,
+        count={"correctness": ("correct",)},
+    ),
+    "word_error_rate@1": ReadyMetric(
+        "at_most",
+        "all",
+        Text(
+            "sustituciones, omisiones e inserciones sobre palabras de la referencia, sumadas; nunca media de tasas",
+            "substitutions, deletions and insertions over words of the reference, summed; never a mean of rates",
+        ),
+        Text("640 errores en 10.000 palabras: 6,4 %", "640 errors in 10,000 words: 6.4 %"),
+        "jiwer 4.0 definition of WER",
+        kind="corpus_rate",
+    ),
+    "consistency@1": ReadyMetric(
+        "at_least",
+        "answerable",
+        Text(
+            "ítems exactos en todas sus repeticiones (`repetitions.per_item` de 2 o más)",
+            "items that are accurate in all of their repeats (`repetitions.per_item` of 2 or more)",
+        ),
+        Text("108 de 120 ítems, 3 llamadas cada uno: 90,0 %", "108 of 120 items, 3 calls each: 90.0 %"),
+        _OWN,
+        count={"verdict": ("accurate",)},
+        more={"aggregate": "all_of_k"},
+    ),
+    "version_conformance@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "intercambios que no terminaron con una versión distinta de la pactada",
+            "exchanges that did not end with another version than the one agreed",
+        ),
+        Text("150 de 150 intercambios: sin desvíos", "150 of 150 exchanges: no drift"),
+        "docs/spec/run.md",
+        count={"run_outcome": (*_AVAILABLE, "malformed", "vendor_failure")},
     ),
     "accuracy_of_answered@1": ReadyMetric(
         "at_least",

@@ -9,27 +9,28 @@ Source: docs/spec/contract.md section 1.
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from slaverify.canonical import JsonObject, JsonValue
-from slaverify.contract.blocks import Blocks, blocks_of, under, validated, without_faults
+from slaverify.canonical import JsonObject
+from slaverify.contract.blocks import Blocks, blocks_of, validated, without_faults
 from slaverify.contract.checks import findings
 from slaverify.contract.checks.endpoint import secrets_in
 from slaverify.contract.checks.metrics import unknown_libraries
 from slaverify.contract.digests import contract_digest
-from slaverify.contract.findings import Finding, Path, dotted, short
+from slaverify.contract.findings import Finding, Path, short
 from slaverify.contract.freezing import completed, number_findings, tree_of, with_numbers
 from slaverify.contract.library import FILLED, with_library
 from slaverify.contract.loaded import LoadedContract, edited
 from slaverify.contract.model.root import Contract
+from slaverify.contract.pending import Owed, excused, settled
 from slaverify.contract.read_json import read_json
 from slaverify.contract.source import MAX_BYTES, Source, Unreadable
-from slaverify.contract.words import Role
 from slaverify.contract.write_yaml import dump_yaml
-from slaverify.errors import ContractError, ProblemsError, Text
+from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
 
-__all__ = ["dump_yaml", "edited", "load_contract", "parse_contract"]
+__all__ = ["Draft", "dump_yaml", "edited", "load_contract", "load_draft", "parse_contract", "parse_draft"]
 
 
 def load_contract(path: FilePath) -> LoadedContract:
@@ -37,17 +38,7 @@ def load_contract(path: FilePath) -> LoadedContract:
 
     Raises: ProblemsError with every problem found; ContractError SLV-C001 if the file cannot be read.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ContractError(
-            "SLV-C001",
-            Text(f"no se pudo leer el contrato: {error.strerror}", f"the contract could not be read: {error.strerror}"),
-            fix=Text("revise la ruta y los permisos", "check the path and its permissions"),
-            where=str(path),
-        ) from error
-    return parse_contract(data, str(path))
+    return parse_contract(_bytes(path), str(path))
 
 
 def parse_contract(data: bytes, name: str) -> LoadedContract:
@@ -56,32 +47,87 @@ def parse_contract(data: bytes, name: str) -> LoadedContract:
     Raises: ProblemsError with every problem found.
     """
     source = _read(data, name)
+    examined = _examine(source)
+    if examined.loaded is None or examined.owed or examined.found:
+        raise _refused(source, [*(owed.finding for owed in examined.owed), *examined.found])
+    return examined.loaded
+
+
+def load_draft(path: FilePath) -> Draft:
+    """Return what a draft says, what it still owes and by whom, and every other problem.
+
+    Raises: ProblemsError for a file that cannot be read at all, ContractError SLV-C001.
+    """
+    return parse_draft(_bytes(path), str(path))
+
+
+def parse_draft(data: bytes, name: str) -> Draft:
+    """Return the draft that `data` says. Raises: ProblemsError for bytes that cannot be read at all."""
+    source = _read(data, name)
+    examined = _examine(source)
+    problems = _refused(source, examined.found).problems if examined.found else ()
+    return Draft(examined.loaded, tuple(examined.owed), problems, source.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A contract on its way. `loaded` has stand-ins where something is owed; None where it cannot be put together.
+
+    `place` tells where a path of the tree stands in the file.
+    """
+
+    loaded: LoadedContract | None
+    owed: tuple[Owed, ...]
+    problems: tuple[SlaverifyError, ...]
+    place: Callable[[Path, bool], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Examined:
+    loaded: LoadedContract | None
+    owed: list[Owed]
+    found: list[Finding]
+
+
+def _examine(source: Source) -> _Examined:
     if not isinstance(source.tree, dict):
         raise _refused(source, [_no_map(source)])
-    tree = with_library(source.tree)
+    written, owed = settled(source.tree)
+    tree = with_library(written)
     unnamed = list(unknown_libraries(tree))
-    pending = list(_pending(tree, ()))
-    owed = [finding.path[:-1] if finding.path[-1:] == ("pending",) else finding.path for finding in pending]
     model, faults = validated(tree)
     blocks = blocks_of(without_faults(tree, faults))
-    found = [*source.findings, *pending, *unnamed]
-    found += [fault for fault in faults if not under(fault, owed) and not _would_be_filled(fault, unnamed)]
-    found += [finding for finding in findings(blocks) if not under(finding, owed)]
-    found += [*secrets_in(tree), *_zone(blocks)]
-    if model is not None and not found:
-        found += number_findings(completed(model))
-    if model is None or found:
-        raise _refused(source, found)
-    return _loaded(model, source.tree, name)
+    found = [*source.findings, *unnamed]
+    found += [fault for fault in faults if not _would_be_filled(fault, unnamed)]
+    found += [*findings(blocks), *secrets_in(tree), *_zone(blocks)]
+    if model is not None and not source.findings:
+        found = found or list(number_findings(completed(model)))
+    found = [finding for finding in found if not excused(finding, owed)]
+    loaded = _loaded(model, written, source) if model is not None and not found else None
+    return _Examined(loaded, owed, found)
 
 
-def _loaded(model: Contract, read: JsonObject, name: str) -> LoadedContract:
+def _loaded(model: Contract, read: JsonObject, source: Source) -> LoadedContract:
     whole = completed(model)
+    marks = {**source.keys, **source.values}
     if model.contract.status == "frozen":
-        return LoadedContract(whole, read, contract_digest(read), name)
+        return LoadedContract(whole, read, contract_digest(read), source.name, marks)
     whole = with_numbers(whole)
     tree = tree_of(whole)
-    return LoadedContract(whole, tree, contract_digest(tree), name)
+    return LoadedContract(whole, tree, contract_digest(tree), source.name, marks)
+
+
+def _bytes(path: FilePath) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ContractError(
+            "SLV-C001",
+            Text(f"no se pudo leer el contrato: {error.strerror}", f"the contract could not be read: {error.strerror}"),
+            fix=Text("revise la ruta y los permisos", "check the path and its permissions"),
+            where=str(path),
+        ) from error
 
 
 def _read(data: bytes, name: str) -> Source:
@@ -122,41 +168,6 @@ def _text(data: bytes) -> str:
             Text("guárdelo como UTF-8", "save it as UTF-8"),
             (line, column),
         ) from error
-
-
-def _pending(tree: JsonValue, path: Path) -> Iterator[Finding]:
-    """Yield what a draft still owes: a map with the one key `pending` in place of a value."""
-    if isinstance(tree, dict):
-        if list(tree) == ["pending"]:
-            yield _owed(path, tree["pending"])
-            return
-        for key, member in tree.items():
-            yield from _pending(member, (*path, key))
-    elif isinstance(tree, list):
-        for index, member in enumerate(tree):
-            yield from _pending(member, (*path, index))
-
-
-def _owed(path: Path, party: JsonValue) -> Finding:
-    known = [role.value for role in Role]
-    if party not in known:
-        listed = ", ".join(known)
-        return Finding(
-            "SLV-C012",
-            (*path, "pending"),
-            Text(f"{short(party)!r} no es una parte", f"{short(party)!r} is no party"),
-            Text(f"use una de: {listed}", f"use one of: {listed}"),
-        )
-    return Finding(
-        "SLV-C017",
-        path,
-        Text(f"`{dotted(path)}` está pendiente de `{party}`", f"`{dotted(path)}` is owed by `{party}`"),
-        Text(
-            "complete el valor: un borrador con pendientes no se congela",
-            "fill it in: a draft with debts cannot freeze",
-        ),
-        at_key=True,
-    )
 
 
 def _would_be_filled(fault: Finding, unnamed: list[Finding]) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slaverify.canonical import JsonObject, JsonValue
+from slaverify.contract.findings import Path
 from slaverify.contract.model.root import Contract
 
 
@@ -21,6 +22,15 @@ class LoadedContract:
     tree: JsonObject
     digest: str
     source: str
+    marks: Mapping[Path, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    """Line and column, from 1, of each value that the file writes."""
+
+    def place(self, path: Path) -> str:
+        """Return `file:line:column` of the value at `path`; of the nearest value around it that the file writes."""
+        while path and path not in self.marks:
+            path = path[:-1]
+        line, column = self.marks.get(path, (1, 1))
+        return f"{self.source}:{line}:{column}"
 
 
 def edited(tree: JsonObject, changes: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -8,10 +8,21 @@ from __future__ import annotations
 from decimal import Context, Decimal
 from fractions import Fraction
 
-from slaverify.contract.model.metrics import Derived, Extend, Metric
+from slaverify.contract.model.metrics import Derived, Extend, Metric, Stage
 from slaverify.contract.model.root import Contract
 from slaverify.errors import ContractError, Text
-from slaverify.statistics import TwoPoint, acceptance_numbers, min_n_zero_failures
+from slaverify.statistics import (
+    Numbers,
+    TwoPoint,
+    TwoStage,
+    acceptance_numbers,
+    bank_tails,
+    check_spending,
+    finite_bank_acceptance_numbers,
+    first_true,
+    min_n_zero_failures,
+    two_stage,
+)
 
 TESTED_RULES = ("guarded", "guarded_rejection")
 """Rules with a test: only they enter the family of the multiplicity correction."""
@@ -72,43 +83,136 @@ def has_integers(contract: Contract, metric: Metric) -> bool:
 
 
 def derived_numbers(contract: Contract, metric: Metric) -> Derived:
-    """Return n, acceptance and rejection number of a metric, as freeze writes them.
+    """Return n, acceptance and rejection number of a metric, as freeze writes them; with `extend`, of both stages.
 
-    Raises: StatisticsError for a threshold or level outside its domain; ContractError SLV-C051 for a finite bank or
-    a second stage, whose numbers this version does not compute.
+    The numbers beside n are those of the n items of the sample: of a frozen bank (hypergeometric) under the estimand
+    `bank`, of stage 1 under `extend`.
+    Raises: StatisticsError for a threshold or level outside its domain, SLV-S009 where two stages spend too much;
+    ContractError SLV-C051 for a rule that two stages cannot have.
     """
     n = metric_n(contract, metric)
     if not has_integers(contract, metric):
         return Derived(n=n)
-    estimand = metric.estimand or contract.evaluation_set.estimand
-    if estimand == "bank" or isinstance(contract.verdict.inconclusive, Extend):
-        raise ContractError(
-            "SLV-C051",
-            Text(
-                "esta versión no calcula los números de un banco finito ni de una segunda etapa",
-                "this version does not compute the numbers of a finite bank or of a second stage",
-            ),
-            fix=Text(
-                "use `estimand: population` y otra consecuencia que `extend`",
-                "use `estimand: population` and another consequence than `extend`",
-            ),
-        )
+    if isinstance(contract.verdict.inconclusive, Extend):
+        return _staged(contract, metric, n, contract.verdict.inconclusive)
     rule = metric.decision
-    numbers = acceptance_numbers(
-        metric.threshold,
-        n,
-        rule.alpha_pass,
-        breach_level(contract, metric),
-        "at_least" if metric.kind == "quantile" else metric.direction,
-        rule.rule,
-        _two_point(metric),
-    )
+    numbers = _numbers(contract, metric, n, Fraction(rule.alpha_pass), breach_level(contract, metric))
     return Derived(n=n, pass_max_failures=numbers.pass_max_failures, breach_min_failures=numbers.breach_min_failures)
 
 
-def smallest_n(metric: Metric) -> int:
-    """Return the smallest n at which zero failures can PASS. Raises: StatisticsError SLV-S001, SLV-S003."""
-    return min_n_zero_failures(_success(metric), metric.decision.alpha_pass)
+def of_bank(contract: Contract, metric: Metric) -> bool:
+    """Return whether the rate is that of the frozen bank, decided by a rule with a test."""
+    estimand = metric.estimand or contract.evaluation_set.estimand
+    return estimand == "bank" and metric.decision.rule in TESTED_RULES
+
+
+def bank_size(contract: Contract, metric: Metric) -> int:
+    """Return the items of the bank in the strata of the metric."""
+    return sum(contract.evaluation_set.strata.get(name, 0) for name in metric_strata(contract, metric))
+
+
+def _numbers(contract: Contract, metric: Metric, n: int, alpha_pass: Fraction, alpha_breach: Fraction) -> Numbers:
+    rule = metric.decision.rule
+    if not of_bank(contract, metric):
+        direction = "at_least" if metric.kind == "quantile" else metric.direction
+        return acceptance_numbers(metric.threshold, n, alpha_pass, alpha_breach, direction, rule, two_point_of(metric))
+    size, success = bank_size(contract, metric), success_rate(metric)
+    numbers = finite_bank_acceptance_numbers(size, n, success, alpha_pass, alpha_breach).numbers
+    reject = numbers.breach_min_failures
+    if rule == "guarded":
+        return numbers
+    if reject is None:
+        return Numbers(None, None, Fraction(0), Fraction(0))
+    risk = bank_tails(reject - 1, reject, n, size, success).p_greater
+    return Numbers(reject - 1, reject, risk, numbers.risk_false_breach)
+
+
+def _staged(contract: Contract, metric: Metric, n: int, extend: Extend) -> Derived:
+    if metric.decision.rule != "guarded" or of_bank(contract, metric):
+        raise ContractError(
+            "SLV-C051",
+            Text(
+                "una segunda etapa sólo tiene números con la regla `guarded` y `estimand: population`",
+                "a second stage has numbers with the rule `guarded` and `estimand: population` alone",
+            ),
+            fix=Text(
+                "cambie la regla, o use otra consecuencia que `extend`",
+                "change the rule, or use another consequence than `extend`",
+            ),
+        )
+    design = stages_of(contract, metric)
+    if design is None:
+        levels = spending(contract, metric, extend)
+        numbers = _numbers(contract, metric, n, levels[0][0], levels[1][0])
+        stages = (
+            Stage(n=n, pass_max_failures=numbers.pass_max_failures, breach_min_failures=numbers.breach_min_failures),
+        )
+        return Derived(
+            n=n,
+            pass_max_failures=numbers.pass_max_failures,
+            breach_min_failures=numbers.breach_min_failures,
+            stages=stages,
+        )
+    success = Fraction(success_rate(metric))
+    check_spending(design, success, Fraction(metric.decision.alpha_pass), breach_level(contract, metric))
+    first, pooled = design.first, design.pooled
+    return Derived(
+        n=n,
+        pass_max_failures=first.pass_max_failures,
+        breach_min_failures=first.breach_min_failures,
+        stages=(
+            Stage(n=n, pass_max_failures=first.pass_max_failures, breach_min_failures=first.breach_min_failures),
+            Stage(
+                n=design.n,
+                pass_max_failures=pooled.pass_max_failures,
+                breach_min_failures=pooled.breach_min_failures,
+            ),
+        ),
+    )
+
+
+def stages_of(contract: Contract, metric: Metric) -> TwoStage | None:
+    """Return the two stages of a metric under `extend`; None without it, or where stage 2 has no items of the metric.
+
+    Raises: StatisticsError SLV-S001, SLV-S002, SLV-S003.
+    """
+    extend = contract.verdict.inconclusive
+    if not isinstance(extend, Extend):
+        return None
+    more = sum(extend.extend.per_stratum.get(name, 0) for name in metric_strata(contract, metric))
+    if more == 0:
+        return None
+    for_pass, for_breach = spending(contract, metric, extend)
+    return two_stage(metric_n(contract, metric), more, Fraction(success_rate(metric)), for_pass, for_breach)
+
+
+def spending(
+    contract: Contract, metric: Metric, extend: Extend
+) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+    """Return the levels of both stages for PASS and for BREACH.
+
+    What the contract writes is for 0.025 a side: it is scaled to the metric's own levels (over k for BREACH).
+    """
+    first, pooled = (Fraction(level) for level in extend.extend.spending)
+    scales = (Fraction(metric.decision.alpha_pass) * 40, breach_level(contract, metric) * 40)
+    for_pass, for_breach = ((first * scale, pooled * scale) for scale in scales)
+    return for_pass, for_breach
+
+
+def smallest_n(contract: Contract, metric: Metric) -> int | None:
+    """Return the smallest n at which zero failures can PASS; None if not even the whole bank can show it.
+
+    Raises: StatisticsError SLV-S001, SLV-S003.
+    """
+    if not of_bank(contract, metric):
+        return min_n_zero_failures(success_rate(metric), metric.decision.alpha_pass)
+    size, success, alpha = bank_size(contract, metric), success_rate(metric), metric.decision.alpha_pass
+    found = first_true(
+        lambda n: finite_bank_acceptance_numbers(size, n, success, alpha, alpha).numbers.pass_max_failures is not None,
+        0,
+        size + 1,
+    )
+    return found if found <= size else None
 
 
 def nearest_threshold(metric: Metric, n: int) -> Decimal | None:
@@ -119,7 +223,7 @@ def nearest_threshold(metric: Metric, n: int) -> Decimal | None:
     exponent = metric.threshold.as_tuple().exponent
     step = Decimal(1).scaleb(min(exponent if isinstance(exponent, int) else -2, -2))
     alpha = Fraction(metric.decision.alpha_pass)
-    success = _EXACT.quantize(_success(metric), step)
+    success = _EXACT.quantize(success_rate(metric), step)
     steps = 0
     while success > 0 and Fraction(success) ** n > alpha and steps < 10_000:
         success = _EXACT.subtract(success, step)
@@ -133,10 +237,11 @@ def default_margin(metric: Metric) -> Decimal | None:
     """Return half the distance between the threshold and perfection; None for means and corpus rates."""
     if metric.kind in ("mean", "corpus_rate"):
         return None
-    return _EXACT.divide(_EXACT.subtract(Decimal(1), _success(metric)), Decimal(2))
+    return _EXACT.divide(_EXACT.subtract(Decimal(1), success_rate(metric)), Decimal(2))
 
 
-def _success(metric: Metric) -> Decimal:
+def success_rate(metric: Metric) -> Decimal:
+    """Return the success rate that a rate promises: T, or 1 - T where errors are limited."""
     if metric.direction == "at_least" or metric.kind == "quantile":
         return metric.threshold
     return _EXACT.subtract(Decimal(1), metric.threshold)
@@ -146,7 +251,8 @@ def _in_family(metric: Metric) -> bool:
     return metric.severity == "binding" and metric.decision.rule in TESTED_RULES
 
 
-def _two_point(metric: Metric) -> TwoPoint | None:
+def two_point_of(metric: Metric) -> TwoPoint | None:
+    """Return the plan of a `two_point` rule, None if one of its four numbers is not written."""
     rule = metric.decision
     if rule.f0 is None or rule.r0 is None or rule.f1 is None or rule.r1 is None:
         return None

@@ -12,6 +12,7 @@ from slaverify.statistics.bank import (
     finite_bank_acceptance_numbers,
     finite_bank_interval,
 )
+from slaverify.statistics.bank import failures_at_most as bank_failures_at_most
 from slaverify.statistics.binomial import EXACT_MAX_N, exact_at_most
 from slaverify.statistics.clustered import (
     Clustered,
@@ -179,6 +180,7 @@ __all__ = [
     "Weighted",
     "ZeroBound",
     "acceptance_numbers",
+    "bank_failures_at_most",
     "bank_tails",
     "binomial_tails",
     "bounded_mean_interval",

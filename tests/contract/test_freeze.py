@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from slaverify.contract import breach_level, completed, family_size, freeze, has
 from slaverify.contract.load import dump_yaml
 from slaverify.contract.numbers import nearest_threshold, smallest_n
 from slaverify.errors import ProblemsError
+from slaverify.statistics import acceptance_numbers, finite_bank_acceptance_numbers
 from tests.contract.support import DEMO, errors, load, load_tree, place, problems, raw_tree, set_at, text_of
 
 TEXT, TREE = text_of(DEMO), raw_tree(DEMO)
@@ -86,14 +88,15 @@ def test_an_undecidable_limit_of_errors() -> None:
 
 
 def test_the_nearest_threshold_is_the_strictest_that_can_pass() -> None:
-    metric = load(TEXT).model.metrics[0]
+    model = load(TEXT).model
+    metric = model.metrics[0]
     for threshold, n in (("0.98", 100), ("0.999", 500), ("0.9", 20), ("0.9875", 64)):
         harder = metric.model_copy(update={"threshold": Decimal(threshold)})
         found = nearest_threshold(harder, n)
         assert found is not None
-        assert smallest_n(harder.model_copy(update={"threshold": found})) <= n
+        assert smallest_n(model, harder.model_copy(update={"threshold": found})) <= n
         step = Decimal(1).scaleb(min(-2, Decimal(threshold).as_tuple().exponent))
-        assert smallest_n(harder.model_copy(update={"threshold": found + step})) > n
+        assert smallest_n(model, harder.model_copy(update={"threshold": found + step})) > n
 
 
 def test_numbers_of_a_frozen_contract_are_computed_again() -> None:
@@ -156,12 +159,34 @@ def test_where_no_integers_exist() -> None:
     assert load_tree(repeated).model.metrics[0].derived.pass_max_failures == 5
 
 
-def test_a_finite_bank_and_a_second_stage_wait() -> None:
-    bank = set_at(TREE, "evaluation_set.estimand", "bank")
-    assert {code for code, *_ in problems(dump_yaml(bank))} == {"SLV-C051"}
+def test_a_finite_bank_has_hypergeometric_numbers() -> None:
+    bank = set_at(set_at(TREE, "evaluation_set.estimand", "bank"), "metrics.1.severity", "reported")
+    derived = load_tree(bank).model.metrics[0].derived
+    numbers = finite_bank_acceptance_numbers(240, 120, Decimal("0.90"), Decimal("0.025"), Decimal("0.025")).numbers
+    assert (derived.pass_max_failures, derived.breach_min_failures) == (
+        numbers.pass_max_failures,
+        numbers.breach_min_failures,
+    )
+    assert derived.pass_max_failures > 5  # half of the bank was seen: less is left to doubt
+
+
+def test_a_second_stage_has_numbers_of_both_stages() -> None:
     extend = {"extend": {"per_stratum": {"direct": 100}, "spending": ["0.005", "0.0225"]}}
     staged = set_at(set_at(TREE, "verdict.inconclusive", extend), "evaluation_set.sample.release", "at_start")
-    assert {code for code, *_ in problems(dump_yaml(staged))} == {"SLV-C051"}
+    first, second = load_tree(staged).model.metrics
+    assert [stage.n for stage in first.derived.stages] == [120, 220]
+    alone = acceptance_numbers(Decimal("0.90"), 120, Decimal("0.005"), Fraction("0.005") / 2)
+    pooled = acceptance_numbers(Decimal("0.90"), 220, Decimal("0.0225"), Fraction("0.0225") / 2)
+    assert [(stage.pass_max_failures, stage.breach_min_failures) for stage in first.derived.stages] == [
+        (alone.pass_max_failures, alone.breach_min_failures),
+        (pooled.pass_max_failures, pooled.breach_min_failures),
+    ]
+    assert first.derived.pass_max_failures == alone.pass_max_failures
+    assert [stage.n for stage in second.derived.stages] == [150, 250]
+    greedy = set_at(staged, "verdict.inconclusive.extend.spending", ["0.025", "0.025"])
+    assert {code for code, *_ in problems(dump_yaml(greedy))} == {"SLV-S009"}
+    simple = set_at(staged, "metrics.0.decision.rule", "simple")
+    assert {code for code, *_ in problems(dump_yaml(simple))} == {"SLV-C051"}
 
 
 def _vectors(folder: Path) -> list[dict]:

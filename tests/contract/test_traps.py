@@ -125,7 +125,7 @@ def test_characters_that_cannot_be_seen() -> None:
 
 def test_names_that_differ_only_in_form_are_one_party() -> None:
     for name in ("PROVEEDOR DEMO SPA (FICTICIO)", "Proveedor  Demo SpA — ficticio", "Proveedor Demo ＳｐＡ (ficticio)"):
-        text = TEXT.replace("    name: Auditora Demo Ltda. (ficticia)", f"    name: {name}", 1)
+        text = TEXT.replace("    name: Demo Auditora Ltda. (ficticia)", f"    name: {name}", 1)
         assert [code for code, *_ in problems(text)] == ["SLV-K005"], name
     text = TEXT.replace("legal_id: 76.000.002-7", "legal_id: 76000001-9", 1)
     assert problems(text) == [("SLV-K005", *place(text, "legal_id: 76000001-9", value=True))]

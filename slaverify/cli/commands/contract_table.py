@@ -161,13 +161,14 @@ def _whole(seen: Readiness) -> Iterator[str]:
     if whole.binding == 0:
         yield t("   ninguna métrica obliga: no habrá veredicto", "   no metric binds: there will be no verdict")
         return
+    low, high = percent(whole.passes_low), percent(whole.passes_high)
     yield t(
-        f"   el contrato entero ({whole.binding} obligan): CUMPLE falso a lo más {percent(whole.false_pass)} %, NO CUMPLE "
-        f"falso a lo más {percent(whole.false_breach)} %; un proveedor mejor por el margen en todas CUMPLE entre "
-        f"{percent(whole.passes_low)} y {percent(whole.passes_high)} %",
-        f"   the whole contract ({whole.binding} bind): false PASS at most {percent(whole.false_pass)} %, false BREACH at "
-        f"most {percent(whole.false_breach)} %; a vendor better by the margin on all of them passes between "
-        f"{percent(whole.passes_low)} and {percent(whole.passes_high)} %",
+        f"   el contrato entero ({whole.binding} obligan): CUMPLE falso a lo más {percent(whole.false_pass)} %, "
+        f"NO CUMPLE falso a lo más {percent(whole.false_breach)} %; "
+        f"un proveedor mejor por el margen en todas CUMPLE entre {low} y {high} %",
+        f"   the whole contract ({whole.binding} bind): false PASS at most {percent(whole.false_pass)} %, "
+        f"false BREACH at most {percent(whole.false_breach)} %; "
+        f"a vendor better by the margin on all of them passes between {low} and {high} %",
     )
 
 

@@ -1,0 +1,9 @@
+"""`slaverify contract clause`."""
+
+from __future__ import annotations
+
+import typer
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to its group."""
