@@ -170,27 +170,24 @@ def _ladder(one: Assessed) -> list[int | None] | None:
     """Return the rejection numbers at alpha/k, alpha/(k-1), …, alpha: Holm without software."""
     if one.numbers is None or not one.terms.tested:
         return None
-    try:
-        return [
-            numbers_of(one.terms, one.n, one.level_pass, one.level_breach / rank).breach_min_failures
-            for rank in range(one.terms.family, 0, -1)
-        ]
-    except StatisticsError:
-        return None
+    return [
+        numbers_of(one.terms, one.n, one.level_pass, one.level_breach / rank).breach_min_failures
+        for rank in range(one.terms.family, 0, -1)
+    ]
 
 
 def _measurement_part(one: Assessed) -> dict[str, JsonValue]:
     terms = one.terms
     repeats = _icc(one.entry)
-    spread = repeats is not None and repeats.icc is not None
+    dispersion = None if repeats is None else _icc_json(repeats)
     return {
         "provenance": one.provenance,
         "assumptions": [*one.assumptions],
         "observations": one.observations,
         "distinct_subjects": one.subjects,
         "required_subjects": required_subjects(terms),
-        "dispersion": _icc_json(repeats) if spread else None,
-        "dispersion_reason": None if spread else "one_run_per_item" if repeats is None else "no_variation",
+        "dispersion": dispersion,
+        "dispersion_reason": None if dispersion else "one_run_per_item" if repeats is None else "no_variation",
     }
 
 
@@ -210,8 +207,8 @@ def _icc(entry: JsonObject) -> Icc | None:
         return None
 
 
-def _icc_json(icc: Icc | None) -> JsonValue:
-    if icc is None or icc.icc is None or icc.low is None or icc.high is None:
+def _icc_json(icc: Icc) -> JsonValue:
+    if icc.icc is None or icc.low is None or icc.high is None:
         return None
     return {"icc": real9(icc.icc), "low": real9(icc.low), "high": real9(icc.high)}
 

@@ -111,13 +111,6 @@ def excluded_up_to(contract: Contract) -> dict[Outcome, int]:
     }
 
 
-def second_stage(contract: Contract) -> dict[str, int] | None:
-    """Return the items per stratum of stage 2, null without `extend`."""
-    rule = contract.verdict.inconclusive
-    extend = getattr(rule, "extend", None)
-    return None if extend is None else dict(extend.per_stratum)
-
-
 def _terms(contract: Contract, metric: Metric, family: int) -> Terms:
     sizes = sample_sizes(contract)
     strata = metric_strata(contract, metric)

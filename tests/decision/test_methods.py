@@ -533,6 +533,19 @@ def test_calibration_inconsistent_never_passes() -> None:
     )
 
 
+def test_everything_judged() -> None:
+    contract = build([ACCURACY], **JUDGE)
+    everything = [record(i, **JUDGED, **(WRONG if i < 3 else {})) for i in range(120)] + run()[120:]
+    found = {}
+    for calibration in (
+        MetricCalibration(design="external", confusion=Confusion(198, 200, 396, 400)),
+        MetricCalibration(design="stratified_audit", cells=(Cell(117, 100, 100), Cell(3, 3, 0))),
+    ):
+        entry = first(contract, everything, calibrations={"accuracy": calibration})
+        found[entry["method"]] = entry["state"]
+    assert found == {"judge_corrected": "PASS", "stratified_audit": "PASS"}
+
+
 def test_at_most_under_a_judge_is_turned_once() -> None:
     contract = build([{**HALLUCINATION, "among": {"stratum": ["direct"]}}], **JUDGE)
     calibration = MetricCalibration(design="external", confusion=Confusion(195, 200, 396, 400))
