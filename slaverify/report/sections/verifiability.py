@@ -27,14 +27,15 @@ from slaverify.report.words import (
 CMS = "openssl cms -verify -binary -inform DER -in manifest.p7s -content manifest.json"
 COMMANDS = (
     "slaverify verify {report} --contract contract.json --bundle {bundle}",
+    "slaverify extract {report} {folder}",
     "pdfdetach -saveall {report}",
     f"{CMS} -CAfile auditor.pem -purpose any -out /dev/null",
     "openssl ts -verify -data manifest.p7s -in manifest.tsr -CAfile tsa.pem",
     "sha256sum manifest.json",
 )
 FILES = {
-    "es": {"report": "informe.pdf", "bundle": "paquete.zip"},
-    "en": {"report": "report.pdf", "bundle": "bundle.zip"},
+    "es": {"report": "informe.pdf", "bundle": "paquete.zip", "folder": "carpeta"},
+    "en": {"report": "report.pdf", "bundle": "bundle.zip", "folder": "folder"},
 }
 
 
