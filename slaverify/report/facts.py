@@ -131,7 +131,7 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
     contract = _required(bundle, "contract/contract.json")
     decision = _required(bundle, "decision/decision.json")
     results = _required(bundle, "statistics/results.json")
-    names = [text(entry, "path") for entry in objects(manifest.get("files"))]
+    listed = objects(manifest.get("files"))
     return Facts(
         tag=_tag(contract, language),
         bundle_digest=digest_of(manifest_bytes),
@@ -154,7 +154,8 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
             if (reply := _optional(bundle, f"replies/{role}.json")) is not None
         },
         disputes=_lines(bundle, "replies/disputes.jsonl") or (),
-        withheld=tuple(sorted(path for path in names if bundle.withheld(path))),
+        # What the public edition leaves out, not what this reader happens to lack: the page is the same for both.
+        withheld=tuple(sorted(text(entry, "path") for entry in listed if entry.get("disclosure") != "public")),
         custody_level=custody_level(bundle, contract, manifest),
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from slaverify.evidence.pades import pdf_facts
-from tests.e2e.line import Place
+from tests.e2e.line import Place, slaverify
 
 MAKE = """
 import sys
@@ -43,3 +43,11 @@ def test_report_and_page_are_the_same_bytes_again(finished: Place, tmp_path: Pat
     assert first == second
     assert first[0] == embedded
     assert signed.startswith(first[1])
+
+
+@pytest.mark.parametrize("edition", ["public", "parties"])
+def test_the_page_is_redrawn_from_either_edition(finished: Place, edition: str) -> None:
+    words = ["verify", str(finished.pdf()), "--bundle", str(finished.bundle(edition))]
+    done = slaverify(finished, *words, "--contract", str(finished.contract), "--rerender", "--strict")
+    assert done.returncode == 0, done.stdout
+    assert "V20" in done.stdout

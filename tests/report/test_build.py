@@ -121,9 +121,15 @@ def test_a_reply_is_printed_verbatim_and_marked():
     assert "El paquete no contiene réplica" in html_of(sample.bundle("PASS"))
 
 
-def test_a_withheld_file_is_counted():
-    bundle = sample.MemoryBundle(sample.files("PASS"), withheld=("scoring/scores.jsonl",))
-    assert "Esta edición retiene un archivo" in html_of(bundle)
+def test_the_page_says_what_the_public_edition_leaves_out_whoever_reads_it():
+    files = sample.files("PASS")
+    manifest = json.loads(files["manifest.json"])
+    path = manifest["files"][-1]["path"]
+    manifest["files"][-1]["disclosure"] = "parties"
+    files["manifest.json"] = jcs(manifest)
+    whole = build(sample.MemoryBundle(files), "es")
+    assert build(sample.MemoryBundle(files, withheld=(path,)), "es") == whole
+    assert "La edición pública retiene un archivo" in html_of(sample.MemoryBundle(files))
 
 
 def test_a_metric_without_a_decision_is_no_report():
