@@ -31,7 +31,7 @@ _INVISIBLE = re.compile(
     f"|(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])"
 )
 _QUIET = re.compile(
-    "^\ufeff|\u00ad|(?<=[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|(?<=\U0001f3f4)[\U000e0020-\U000e007f]{1,8}"
+    "^\ufeff|\u00ad|[\ufe00-\ufe0f]|(?<=[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|(?<=\U0001f3f4)[\U000e0020-\U000e007f]{1,8}"
 )
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _TAG_LETTERS = re.compile("[\U000e0041-\U000e005a\U000e0061-\U000e007a]")

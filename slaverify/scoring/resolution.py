@@ -61,6 +61,11 @@ _JOINED = re.compile(
     r"(?:(?:de|los|las|el|la|unos|unas|bien|acaso|quizas?|tal\svez|incluso|entre|hasta|maybe|perhaps|even|o|or|y)\s){0,3}"
     r"(?:[-•*(]\s?)?(?:us\$|[$€])?\s?"
 )
+_ADDED = re.compile(
+    r"\b(?:prorrog\w{1,8}|ampli\w{1,8}|renov\w{1,8}|extend\w{0,5}|extens\w{1,5}|renew\w{0,5}|adicional(?:es)?|otr[oa]s?"
+    r"|additional|another|further)\b"
+)
+_MORE = re.compile(r"\s(?:[a-z]{1,20}\s){0,2}(?:adicionales|adicional|mas|additional|more)\b")
 _LIKENESS = (Reason.SIGN, Reason.SCALE, Reason.OTHER_DAY_KIND, Reason.OTHER_UNIT, Reason.AMBIGUOUS_SEPARATOR)
 
 
@@ -108,6 +113,8 @@ def _against(
 ) -> tuple[Correctness, Reason]:
     if len({(one.quantity.value, one.quantity.percent) for one in (*equal, *rivals)}) >= DUMP:
         return Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS
+    if all(_adds(passage, one.quantity) for one in rivals):
+        return Correctness.UNDETERMINED, Reason.UNRESOLVED_CANDIDATES
     ordered = sorted(asserted, key=lambda one: one.quantity.span.start)
     for left, right in pairwise(ordered):
         if (left.fit is Fit.EQUAL) == (right.fit is Fit.EQUAL) or not _may_be_same(left.quantity, right.quantity):
@@ -120,6 +127,13 @@ def _against(
         if one.fit is Fit.OTHER and any(_contradicts(one.quantity, other.quantity) for other in equal):
             return Correctness.INCORRECT, Reason.CONTRADICTION
     return Correctness.UNDETERMINED, Reason.UNRESOLVED_CANDIDATES
+
+
+def _adds(passage: Passage, quantity: Quantity) -> bool:
+    # "15 días, prorrogables por otros 5": what may be added is no second answer, nor the first one any more
+    clause = passage.clause_at(quantity.span.start)
+    before = passage.folded[max(clause.start, quantity.span.start - 60) : quantity.span.start]
+    return _ADDED.search(before) is not None or _MORE.match(passage.folded, quantity.span.end) is not None
 
 
 def joined(folded: str, start: int, end: int) -> bool:

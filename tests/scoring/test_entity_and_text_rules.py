@@ -16,6 +16,8 @@ ENTITY = [
     (AUTHORITY, "Respuesta: Dirección de Tránsito Lacustre", "correct", "equal"),
     (AUTHORITY, "Con gusto. La Dirección de Tránsito Lacustre. Saludos.", "correct", "equal"),
     (AUTHORITY, "Hola, la Dirección de Tránsito Lacustre", "correct", "equal"),
+    (AUTHORITY, "Dirección de Tránsito Lacustre (DTL)", "correct", "equal"),
+    (AUTHORITY, "Dirección de Tránsito Lacustre (Capitanía)", "undetermined", "asserted_inside"),
     (AUTHORITY, "La autoridad competente es la Dirección de Tránsito Lacustre.", "undetermined", "asserted_inside"),
     (AUTHORITY, "Dirección de Tránsito Lacustre, según el artículo 3", "undetermined", "asserted_inside"),
     (AUTHORITY, "No es la Dirección de Tránsito Lacustre.", "incorrect", "negated"),

@@ -24,6 +24,7 @@ from slaverify.scoring.rules.task import Task
 
 NAME = "entity@1"
 
+_BRACKETED = re.compile(r"([^()]{1,400}?)\s?\(([^()]{1,400})\)\.?")
 _TOKEN = re.compile(r"\S+")
 _EITHER = re.compile(r"\s(?:o|u|or|y/o|and/or)\s(?:bien\s|quizas?\s|tal\svez\s|maybe\s|perhaps\s)?|\s?/\s?|\s?\|\s?")
 _LISTED = re.compile(r"[,;\n•]|\s(?:y|e|and)\s|\n\s?[-*]\s|\n?\s?[0-9]{1,2}[.)]\s")
@@ -46,6 +47,8 @@ def judge(task: Task, reference: EntityReference) -> Finding | None:
         comparable = normal_pair(normalise, name, folding)
         if comparable(text) == comparable(name):
             return Finding(Correctness.CORRECT, Reason.EQUAL, None)
+    if _named_twice(task, names):
+        return Finding(Correctness.CORRECT, Reason.EQUAL, None)
     inside = [found for name in names for found in whole_tokens(task, name)]
     if not inside:
         return Finding(Correctness.INCORRECT, Reason.ABSENT, None)
@@ -54,6 +57,16 @@ def judge(task: Task, reference: EntityReference) -> Finding | None:
     if _one_of_several(task, names):
         return Finding(Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS, None)
     return Finding(Correctness.UNDETERMINED, Reason.ASSERTED_INSIDE, None)
+
+
+def _named_twice(task: Task, names: Sequence[str]) -> bool:
+    # "Dirección de Tránsito (DT)": the name and, in brackets, another name of it
+    match = _BRACKETED.fullmatch(task.passage.text.strip())
+    if match is None:
+        return False
+    normalise, folding = normaliser(task.settings.normaliser), task.settings.policies.fold_accents
+    pairs = [(normal_pair(normalise, name, folding), name) for name in names]
+    return all(any(same(part) == same(name) for same, name in pairs) for part in match.groups())
 
 
 def whole_tokens(task: Task, name: str) -> list[tuple[Span, Assertion]]:
