@@ -30,6 +30,7 @@ _BRACKETS = re.compile(r"\((?:us\$|[$€])?\s?$")
 _PERCENT = re.compile(r"\s?%|\s?(?:por\s?ciento|por\scien|percent|per\scent)\b", re.IGNORECASE)
 _PERMILLE = re.compile(r"\s?‰|\s?(?:por\smil|per\smille?|per\sthousand)\b")
 _POINTS = re.compile(r"\s?(?:pp|p\.p\.|puntos?\sporcentual(?:es)?|percentage\spoints?)(?![a-z])")
+_DEFINITE = re.compile(r"\b(?:los|las|estos|estas|esos|esas|dich[oa]s|ambos|the|these|those|both)\s$")
 _NOUN = re.compile(r"\s(?:de\s)?([a-z]{2,30})")
 _NO_NOUN = word_list("text.json", "no_nouns")
 
@@ -86,6 +87,8 @@ def _quantity(passage: Passage, numeral: Numeral, excluded: Exclusions, settings
     if value is not None and _negative(folded, before, after, settings.policies.accounting_brackets):
         value = -value
     noun = _NOUN.match(folded, beyond)
+    # "los dos primeros", "las tres instancias": the number may be there for the grammar alone
+    named = numeral.words and unit is None and noun is not None and _DEFINITE.search(before) is not None
     span = Span(start, end)
     in_question = passage.in_question(start)
     is_article = numeral.article and unit is None and not _alone(folded, numeral)
@@ -98,7 +101,7 @@ def _quantity(passage: Passage, numeral: Numeral, excluded: Exclusions, settings
         words=numeral.words,
         assertion=assertion(passage, Span(start, after)),
         weak=is_article or in_question or inside(span, excluded.weak),
-        qualified=in_question or (QUALIFIER.search(before) is not None and not bounded(passage, span)),
+        qualified=in_question or named or (QUALIFIER.search(before) is not None and not bounded(passage, span)),
         hedged=HEDGE.search(before) is not None,
         superseded=False,
     )

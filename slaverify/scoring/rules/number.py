@@ -14,6 +14,7 @@ from slaverify.scoring.quantities import Quantity, quantities
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.resolution import Finding, Fit, resolve
 from slaverify.scoring.rules.task import Task
+from slaverify.scoring.units import DAY_KINDS
 
 NAME = "number@1"
 POLICIES = ("tolerance", "percent_equivalence", "unit_in_query", "number_words", "scale_words", "accounting_brackets")
@@ -36,6 +37,8 @@ def compare(quantity: Quantity, reference: NumberReference, question: Asked, tas
     other_unit = _unit_conflict(quantity, question)
     if other_unit is not None:
         return Fit.OTHER, other_unit
+    if _other_thing(quantity, question):
+        return Fit.OPEN, Reason.OTHER_UNIT
     value, fit, reason = _in_unit(quantity, reference.unit, question, task)
     if fit is Fit.OTHER:
         return fit, reason
@@ -80,6 +83,12 @@ def _unit_conflict(quantity: Quantity, question: Asked) -> Reason | None:
         return Reason.OTHER_UNIT
     kinds = (quantity.unit.day_kind, question.day_kind)
     return Reason.OTHER_DAY_KIND if None not in kinds and kinds[0] != kinds[1] else None
+
+
+def _other_thing(quantity: Quantity, question: Asked) -> bool:
+    # "¿cuántos días?" and "las dos partes": the number counts something else
+    counted = quantity.noun is not None and quantity.unit is None and quantity.percent is None
+    return question.unit is not None and counted and quantity.noun not in DAY_KINDS
 
 
 def _in_unit(quantity: Quantity, unit: str, question: Asked, task: Task) -> tuple[Fraction, Fit, Reason]:
