@@ -11,13 +11,6 @@ from slaverify.errors import Text
 from slaverify.readiness.outlook import MetricOutlook
 from slaverify.readiness.power_advice import power_advice
 
-_GROUPED = {
-    "extraction@1": ("documento", "document"),
-    "speech@1": ("grabación", "recording"),
-    "coding@1": ("episodio", "encounter"),
-    "regulatory@1": ("norma", "norm"),
-    "trajectory@1": ("evento raíz", "root event"),
-}
 _QUESTIONS = ("qa@1", "regulatory@1", "grounding@1")
 
 
@@ -74,18 +67,17 @@ def _clusters(contract: Contract, metric: Metric, seen: MetricOutlook) -> Iterat
                 ),
             )
         return
-    group = _GROUPED.get(contract.method.profile)
-    if group is not None and contract.method.profile != "regulatory@1" and seen.basis == "bets":
+    if contract.method.profile == "speech@1":
         yield Finding(
             "SLV-S026",
             ("metrics", seen.index),
             Text(
-                f"`{metric.id}` se trata como si cada ítem fuera independiente",
-                f"`{metric.id}` treats every item as independent",
+                f"`{metric.id}` se trata como si cada tramo fuera independiente",
+                f"`{metric.id}` treats every segment as independent",
             ),
             Text(
-                f'si varios ítems salen de un mismo {group[0]}: `cluster: {{by: {group[0]}, icc_floor: "0.2"}}`',
-                f'if several items come from one {group[1]}: `cluster: {{by: {group[1]}, icc_floor: "0.2"}}`',
+                'si varios salen de una misma grabación: `cluster: {by: grabación, icc_floor: "0.2"}`',
+                'if several come from one recording: `cluster: {by: recording, icc_floor: "0.2"}`',
             ),
         )
 
