@@ -32,7 +32,7 @@ class RunResult:
     """What came of it. `counts` are of all planned exchanges, as if nothing more were sent; Σ = planned.
 
     `reason`: `done`, `engine_mismatch`, `unauthorised`, `quota`, `private_address`, `network`, `window`,
-    `maintenance`, `signal`. `sent` and `in_flight` are item ids that no batch holds: with and without a result.
+    `maintenance`, `signal`, `part`. `sent` and `in_flight` are item ids that no batch holds: with and without a result.
     """
 
     state: RunState
@@ -44,6 +44,18 @@ class RunResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One of `count` parts of a run, by position modulo `count`; `index` from 0."""
+
+    index: int
+    count: int
+
+    def holds(self, position: int) -> bool:
+        """Say whether an exchange is of this part."""
+        return position % self.count == self.index
+
+
+@dataclass(frozen=True, slots=True)
 class RunInputs:
     """What a run needs. `queries` maps item id to query package, and may read them one by one.
 
@@ -51,7 +63,8 @@ class RunInputs:
 
     `withdrawn`: items that may no longer be exposed; their exchanges stay `not_sent`. `probes`: send the public
     probe again at 25, 50, 75 and 100 %. `roots`: PEM of a private authority. `signals`: end orderly on SIGINT and
-    SIGTERM.
+    SIGTERM. `part`: carry out these exchanges alone, on a copy of the journal; nothing is batched, and the run stays
+    open until the parts are merged.
     """
 
     spec: EndpointSpec
@@ -67,3 +80,4 @@ class RunInputs:
     probes: bool = True
     roots: str | None = None
     signals: bool = True
+    part: Part | None = None

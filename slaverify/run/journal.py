@@ -130,7 +130,7 @@ class Journal(JournalRows):
 
     def mark_interrupted(self, at: datetime) -> int:
         """Close every intent without result as interrupted, the auditor's, and return how many there were."""
-        with self._transaction():
+        with self.transaction():
             count = self.connection.execute(
                 "UPDATE attempt SET fault = ?, attribution = ? WHERE end_ns IS NULL AND fault IS NULL",
                 (Fault.INTERRUPTED.value, Attribution.AUDITOR.value),
@@ -143,13 +143,14 @@ class Journal(JournalRows):
     def write(self, statements: Sequence[tuple[str, Sequence[object]]]) -> None:
         """Write rows durably, outside a run's writer thread. Raises: EndpointError SLV-N030, N032."""
         try:
-            with self._transaction():
+            with self.transaction():
                 for sql, values in statements:
                     self.connection.execute(sql, tuple(values))
         except sqlite3.Error as error:
             raise disk_error(error) from error
 
-    def _transaction(self) -> _Transaction:
+    def transaction(self) -> _Transaction:
+        """Begin a transaction; it commits at the end of the block, and rolls back where that raises."""
         return _Transaction(self.connection)
 
     def _check(self, expected: RunHeader | None) -> None:

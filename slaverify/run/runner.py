@@ -21,8 +21,9 @@ from slaverify.run.attribution import count_outcomes
 from slaverify.run.batcher import LedgerPort
 from slaverify.run.export import export_run, journal_run
 from slaverify.run.faults import permit_error, window_error
-from slaverify.run.inputs import RunInputs, RunResult, RunState
+from slaverify.run.inputs import Part, RunInputs, RunResult, RunState
 from slaverify.run.journal import Journal
+from slaverify.run.merge import copy_journal, merge_journals
 from slaverify.run.preflight import PreflightRecord, ProbeResult, preflight
 from slaverify.run.rules import RunRules, stamp
 from slaverify.run.sender import outcome_now
@@ -30,6 +31,7 @@ from slaverify.run.session import Session
 
 __all__ = [
     "LedgerPort",
+    "Part",
     "PreflightRecord",
     "ProbeResult",
     "RunInputs",
@@ -37,8 +39,10 @@ __all__ = [
     "RunState",
     "carry_out_run",
     "close_run",
+    "copy_journal",
     "export_run",
     "journal_run",
+    "merge_journals",
     "preflight",
     "probe_endpoint",
     "run_exchanges",

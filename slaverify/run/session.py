@@ -159,6 +159,9 @@ class Session:
             await self.stop.sleep(min(wait, 30.0))
         return None
 
+    def _mine(self, row: JournalExchange) -> bool:
+        return self.inputs.part is None or self.inputs.part.holds(row.position)
+
     def _refill(self) -> bool:
         """Read the next page of the plan; say whether anything is queued."""
         while not self.queue and not self.read_all:
@@ -169,7 +172,7 @@ class Session:
                 break
             self.read_to = page[-1].position
             for row in page:
-                if row.item_id in self.inputs.withdrawn:
+                if row.item_id in self.inputs.withdrawn or not self._mine(row):
                     continue
                 if row.state == "parked" and row.not_before is not None:
                     heapq.heappush(self.parked, (row.not_before, row.position, row))
@@ -199,7 +202,8 @@ class Session:
 
     def _finished(self, box: Outbox, ended: Ended) -> None:
         row = box.row
-        self.batcher.add(row.position, exchange_lines(row.records, ended, None, self.key))
+        if self.inputs.part is None:
+            self.batcher.add(row.position, exchange_lines(row.records, ended, None, self.key))
         self._drift(row, ended)
         row.records = []
         self.done += 1
@@ -258,14 +262,16 @@ class Session:
             return
         if self._is_over():
             await self._finalise()
-        await self.batcher.pump(everything=True)
+        if self.inputs.part is None:
+            await self.batcher.pump(everything=True)
         state = "complete" if self._is_over() else "stopped"
-        reason = self.stop.reason or "done"
+        reason = self._reason()
         ends: list[Statement] = [(schema.BACK, ()), (schema.RUN_STATE, (state,))]
         await self.writer.commit([*ends, self._event("stop", {"reason": reason})])
 
     def _is_over(self) -> bool:
-        return self.stop.reason in (None, "window", "maintenance", "engine_mismatch")
+        # A part never ends the run: the others may still be asking.
+        return self.inputs.part is None and self.stop.reason in (None, "window", "maintenance", "engine_mismatch")
 
     async def _finalise(self) -> None:
         # Nobody sends any more and everything is on disk: the rows of the journal are all there is.
@@ -281,12 +287,15 @@ class Session:
             await self.writer.commit(statements)
             page = self.journal.pending(page[-1].position)
 
+    def _reason(self) -> str:
+        return self.stop.reason or ("done" if self.inputs.part is None else "part")
+
     def _result(self) -> RunResult:
         summary = self.journal.summary()
         left = (outcome_now(self.spec, self.rules, row) for row in self.journal.all_pending())
         counts = count_outcomes(chain(summary.every_outcome(), left), self.planned)
         sent, doubt = self.journal.unbatched()
-        reason = self.stop.reason or "done"
+        reason = self._reason()
         state = RunState.COMPLETE if self._is_over() else RunState.STOPPED
         if reason == "engine_mismatch":
             state = RunState.INVALID
@@ -311,7 +320,8 @@ class Session:
                 self._register(pending)
         number, previous = (rows[-1].number + 1, rows[-1].root) if rows else (1, None)
         batcher = Batcher(self.writer, self.inputs.ledger, number, previous, Stretches(rows))
-        for exchange_id, position in self.journal.unbatched_done():
+        loose = self.journal.unbatched_done() if self.inputs.part is None else []
+        for exchange_id, position in loose:
             if lines := self._lines(self.journal.records("exchange.exchange_id = ?", (exchange_id,)), None):
                 batcher.add(position, lines)
         return batcher
