@@ -30,7 +30,7 @@ def application(delay_s: float) -> web.Application:
             number = int(found.group(1)) if found else -1
             seen[number] = seen.get(number, 0) + 1
             await asyncio.sleep(delay_s)
-            text = f"CODE-{number}" if number % 20 else "CODE-WRONG"
+            text = f"El número es {number if number % 20 else number + 1}."
             message = {"role": "assistant", "content": text}
             tree = {
                 "id": f"c{counts['requests']}",

@@ -1,0 +1,138 @@
+"""One whole run for the benchmark, in a process of its own: contract file → journal → evidence files → scores.
+
+Queries and references are computed one by one, so that what is measured is the run and not a list in memory.
+`python -m tests.bench.throughput_ours FOLDER URL ITEMS CONNECTIONS` prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from slaverify.canonical import JsonObject, jcs
+from slaverify.contract import Contract, edited
+from slaverify.contract.load import dump_yaml, load_contract
+from slaverify.engine import compile_endpoint
+from slaverify.engine.wire import Secrets
+from slaverify.evalset import parse_item
+from slaverify.resources import resource as resource_path
+from slaverify.run import build_plan, plan_sha256, rules_of
+from slaverify.run.export import stream_run
+from slaverify.run.journal import Journal, RunHeader
+from slaverify.run.progress import LineProgress
+from slaverify.run.runner import RunInputs, carry_out_run, export_run
+from slaverify.scoring import score, settings_for
+from tests.run.world import CONTRACT, RUN_ID, SEED, Ledger, make_permit, now, stamp_now
+
+BANK, METHOD, SAMPLE = "sha256:" + "cd" * 32, "sha256:" + "ef" * 32, "11" * 32
+
+
+class Queries(Mapping[str, JsonObject]):
+    """The question of an item, made when it is asked for."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __getitem__(self, item: str) -> JsonObject:
+        return {"query": question(int(item[2:]))}
+
+    def __iter__(self) -> Iterator[str]:
+        return (item_id(number) for number in range(self.count))
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def item_id(number: int) -> str:
+    return f"i-{number:06d}"
+
+
+def question(number: int) -> str:
+    return f"¿Cuál es el número del expediente CODE-{number}?"
+
+
+def item(number: int) -> JsonObject:
+    return {
+        "schema": "item/1",
+        "id": item_id(number),
+        "stratum": "direct",
+        "locale": "es-CL",
+        "query": question(number),
+        "reference": {"kind": "number", "value": str(number)},
+    }
+
+
+def write_contract(path: Path, url: str, connections: int) -> None:
+    draft = load_contract(resource_path("contratos", "demo-normativa-cl.yaml"))
+    changes = {
+        "engine.version": "stub-1.0",
+        "engine.accepted_echoes": ["stub-1.0"],
+        "endpoint.adapter": "openai_chat@1",
+        "endpoint.url": url,
+        "endpoint.request": {"model": "stub-1", "messages": "${messages}"},
+        "endpoint.response": {},
+        "endpoint.call.concurrency": connections,
+    }
+    path.write_text(dump_yaml(edited(draft.tree, changes)), encoding="utf-8")
+
+
+def open_journal(folder: Path, count: int) -> Journal:
+    """Make the journal of a run of `count` items, or open the one that stands."""
+    path = folder / f"{RUN_ID}.journal"
+    if path.exists():
+        return Journal.open(path)
+    plan = build_plan(RUN_ID, {"direct": [item_id(number) for number in range(count)]}, 1, SEED)
+    header = RunHeader(RUN_ID, CONTRACT, BANK, SAMPLE, plan_sha256(plan), METHOD, "0", stamp_now())
+    return Journal.create(path, header, plan)
+
+
+def main(folder: Path, url: str, count: int, connections: int) -> None:
+    began, cpu = time.perf_counter(), time.process_time()
+    write_contract(folder / "contract.yaml", url, connections)
+    model: Contract = load_contract(folder / "contract.yaml").model
+    spec, rules = compile_endpoint(model), rules_of(model)
+    plan = build_plan(RUN_ID, {"direct": [item_id(number) for number in range(count)]}, 1, SEED)
+    with open_journal(folder, count) as journal:
+        inputs = RunInputs(
+            spec=spec,
+            rules=rules,
+            plan=plan,
+            queries=Queries(count),
+            permit=make_permit(plan),
+            secrets=Secrets({}),
+            ledger=Ledger(),
+            clock=now,
+            progress=LineProgress(sys.stderr),
+            probes=False,
+        )
+        result = carry_out_run(journal, inputs)
+        ran = time.perf_counter() - began
+        export_run(journal, spec, rules, plan, folder)
+        settings = settings_for(model, "direct")
+        accurate = 0
+        with (folder / "scores.jsonl").open("wb") as file:
+            for one in stream_run(journal, spec, rules):
+                tree = parse_item(item(int(one.planned.item_id[2:])), where="bench")
+                record = score(tree, one.answer, one.outcome, settings).record
+                accurate += record.verdict is not None and record.verdict.value == "accurate"
+                file.write(jcs(record.to_json()) + b"\n")
+    print(
+        json.dumps(
+            {
+                "wall_s": time.perf_counter() - began,
+                "run_s": ran,
+                "cpu_s": time.process_time() - cpu,
+                "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                "answered": {outcome.value: number for outcome, number in result.counts.items() if number},
+                "accurate": accurate,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
