@@ -41,7 +41,7 @@ class Asked:
         return quantity.value is not None and label is not None and (quantity.value, label) in self.stated
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def asked(query: str, settings: Settings) -> Asked:
     """Read the question."""
     passage = Passage(query)
