@@ -25,7 +25,7 @@ from slaverify.canonical import JsonObject, StrictJsonError, loads_canonical, lo
 from slaverify.errors import ReportError, Text
 from slaverify.report.fonts import Faces, drawable, face_names, prepare_fonts
 
-__all__ = ["prepare_fonts", "render", "renderer"]
+__all__ = ["prepare_fonts", "render", "render_page", "renderer"]
 
 MAX_REPORT = 4 * 1024**2
 MAX_MANIFEST = 2 * 1024**2
@@ -62,6 +62,20 @@ def render(report_json: bytes, manifest_json: bytes) -> bytes:
     if len(pdf) > MAX_PDF:
         raise _over_limit("16 MiB")
     return pdf
+
+
+def render_page(page: str, style: str) -> bytes:
+    """Return a plain PDF of an HTML page and its style sheet: an explanation, never a report, and never signed.
+
+    Raises: ReportError SLV-R010, SLV-R011 (exit 6), SLV-R015 (exit 6), SLV-R016 (exit 70).
+    """
+    faces = prepare_fonts()
+    with tempfile.TemporaryDirectory(prefix="slaverify-page-") as folder:
+        work = Path(folder)
+        (work / "page.html").write_text(page, encoding="utf-8")
+        (work / "page.css").write_text(style, encoding="utf-8")
+        _run(work, "page", faces)
+        return (work / "page.pdf").read_bytes()
 
 
 def renderer() -> JsonObject:
@@ -178,6 +192,8 @@ def _main(arguments: list[str]) -> int:
     try:
         if what == "renderer":
             (work / "renderer.json").write_text(json.dumps(_here(faces)), encoding="utf-8")
+        elif what == "page":
+            (work / "page.pdf").write_bytes(_draw_page(work, faces))
         else:
             (work / "report.pdf").write_bytes(_draw(work, faces))
     except ReportError as error:
@@ -320,6 +336,22 @@ def _draw(work: Path, faces: Mapping[str, Path]) -> bytes:
         raise _not_a_report(f"address {error}") from error
     complaints.check()
     return hex_identifier(pdf, identifier)
+
+
+def _draw_page(work: Path, faces: Mapping[str, Path]) -> bytes:
+    _weasyprint_text()
+    import weasyprint
+    from weasyprint.text.fonts import FontConfiguration
+
+    page = (work / "page.html").read_text(encoding="utf-8")
+    fetcher = _closed_fetcher({f"slaverify:{name}": path.read_bytes() for name, path in faces.items()})
+    fonts = FontConfiguration()
+    style = weasyprint.CSS(
+        string=(work / "page.css").read_text(encoding="utf-8"), url_fetcher=fetcher, font_config=fonts
+    )
+    document = weasyprint.HTML(string=page, url_fetcher=fetcher).render(font_config=fonts, stylesheets=[style])
+    pdf: bytes = document.write_pdf(pdf_variant="pdf/ua-1")
+    return pdf
 
 
 def _moment(report: JsonObject) -> datetime:

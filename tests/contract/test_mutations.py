@@ -156,7 +156,7 @@ MUTATIONS: list[tuple[str, object, str]] = [
     ("remedies.base_amount", 100000, "SLV-C013"),
     ("remedies.base_amount", "100.000,50", "SLV-C014"),
     ("remedies.allocation.accuracy", "0.9", "SLV-C037"),
-    ("remedies.credits.0.share", "0.25", "SLV-C037"),
+    ("remedies.credits.0.share", "0.9", "SLV-C037"),
     ("remedies.credits.0.below", ..., "SLV-C037"),
     ("remedies.credits.1.metric", "error", "SLV-C037"),
     ("remedies.payer", "nobody", "SLV-C012"),

@@ -117,14 +117,19 @@ def _credit(path: Path, credit: Credit, remedies: Remedies, metric: Metric | Non
                 f"with `{metric.direction}` a credit goes with `{due}`",
             ),
         )
-    for name, limit in (("cap", remedies.cap), ("at_risk", remedies.at_risk)):
-        if limit is not None and credit.share > limit:
-            yield Finding(
-                "SLV-C037",
-                (*path, "share"),
-                Text(f"el crédito supera `{name}` ({limit})", f"the credit exceeds `{name}` ({limit})"),
-                Text("baje el crédito o suba el tope", "lower the credit or raise the limit"),
-            )
+    part = Decimal(1) if remedies.allocation is None else remedies.allocation.get(credit.metric, Decimal(0))
+    weight = part if remedies.at_risk is None else part * remedies.at_risk
+    if remedies.cap is not None and credit.share * weight > remedies.cap:
+        due = f"{(credit.share * weight).normalize():f}"
+        yield Finding(
+            "SLV-C037",
+            (*path, "share"),
+            Text(
+                f"el crédito ({due} de la base) supera `cap` ({remedies.cap})",
+                f"the credit ({due} of the base) exceeds `cap` ({remedies.cap})",
+            ),
+            Text("baje el crédito o suba el tope", "lower the credit or raise the limit"),
+        )
 
 
 def _overlap(one: Credit, other: Credit) -> bool:
