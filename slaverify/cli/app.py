@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from slaverify.cli.commands import bank, checking, contracts, custody, demo, extracting, keys, line
+from slaverify.cli.commands import bank, checking, comparing, contracts, custody, demo, extracting, keys, line
 from slaverify.cli.language import t
 
 app = typer.Typer(
@@ -46,4 +46,5 @@ app.add_typer(keys.group, name="keys")
 line.register(app)
 checking.register(app)
 extracting.register(app)
+comparing.register(app)
 demo.register(app)

@@ -1,0 +1,162 @@
+"""`slaverify compare` two runs on the same items, and `slaverify conformance` of this installation."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from slaverify.cli.language import t
+from slaverify.cli.output import emit, out
+
+if TYPE_CHECKING:
+    from slaverify.canonical import JsonObject, JsonValue
+    from slaverify.contract import LoadedContract
+    from slaverify.evidence import Bundle
+
+_JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
+_MAX_VECTORS = 64 * 1024 * 1024
+
+
+def register(app: typer.Typer) -> None:
+    """Add both commands to the application."""
+    app.command(help=t("Compara dos corridas del mismo banco, ítem por ítem.", "Compare two runs, paired."))(compare)
+    app.command(help=t("Corre vectores contra esta instalación.", "Run vectors against this version."))(conformance)
+
+
+def compare(
+    first: Path = typer.Argument(..., metavar="RUN_A", help=t("Corrida o paquete anterior.", "Earlier run.")),
+    second: Path = typer.Argument(..., metavar="RUN_B", help=t("Corrida o paquete posterior.", "Later run.")),
+    metric: str = typer.Option("", "--metric", help=t("Solo esta métrica.", "This metric alone.")),
+    as_json: bool = _JSON,
+) -> int:
+    """Show what changed on the same items. It is a check of a change, never of conformity."""
+    from slaverify.decision.compare import compare_runs
+
+    (old, before), (new, after) = _side(first), _side(second)
+    _same_ground(old, new, before, after)
+    found = compare_runs(before.model, list(old.lines(_SCORES)), after.model, list(new.lines(_SCORES)))
+    metrics = [one for one in _objects(found.get("metrics")) if metric in ("", str(one.get("id")))]
+    if as_json:
+        emit({**found, "metrics": list(metrics)})
+    else:
+        for one in metrics:
+            _print_metric(one)
+        out(t("Es una comparación de versiones, no una declaración de conformidad.", "A comparison, no conformity."))
+    return 0 if metrics and all(one.get("n") for one in metrics) else 3
+
+
+def conformance(
+    files: list[Path] = typer.Argument(..., metavar="FILE...", help=t("Archivos de vectores.", "Vector files.")),
+    as_json: bool = _JSON,
+) -> int:
+    """Run each vector and list what failed by id; 0 if all passed, 4 if any failed, 2 for a file of another shape."""
+    results: list[JsonValue] = []
+    counts: Counter[str] = Counter()
+    for path in files:
+        for one in _run_vectors(path):
+            counts[one[1]] += 1
+            results.append({"file": path.name, "id": one[0], "result": one[1], "differences": list(one[2])})
+            if one[1] == "failed" and not as_json:
+                out(f"FAILED {path.name} {one[0]}: {'; '.join(one[2])}")
+    if as_json:
+        emit({"type": "slaverify/conformance/1", "counts": dict(counts), "results": results})
+    else:
+        out(
+            t(
+                f"{counts['passed']} pasan, {counts['failed']} fallan, {counts['not_performed']} no se corren",
+                f"{counts['passed']} passed, {counts['failed']} failed, {counts['not_performed']} not performed",
+            )
+        )
+    if counts["failed"]:
+        return 4
+    return 0 if counts["passed"] else 3
+
+
+_SCORES = "scoring/scores.jsonl"
+
+
+def _run_vectors(path: Path) -> list[tuple[str, str, tuple[str, ...]]]:
+    from slaverify.cli.files import read
+    from slaverify.decision import vectors
+    from slaverify.errors import ApplicationError, Text
+
+    try:
+        document = json.loads(read(path, _MAX_VECTORS))
+    except ValueError as error:
+        raise _shape(path, str(error)) from error
+    if not isinstance(document, list) or not document:
+        raise ApplicationError(
+            "SLV-A017",
+            Text("no es un archivo de vectores que esta versión corra", "not a vector file that this version runs"),
+            fix=Text("dé un archivo de la forma de statistics.json", "give a file of the shape of statistics.json"),
+            where=str(path),
+        )
+    return [(one.id, one.result, one.differences) for one in vectors.conformance(document)]
+
+
+def _shape(path: Path, detail: str) -> Exception:
+    from slaverify.errors import ApplicationError, Text
+
+    return ApplicationError("SLV-A017", Text(f"JSON ilegible: {detail}", f"unreadable JSON: {detail}"), where=str(path))
+
+
+def _side(path: Path) -> tuple[Bundle, LoadedContract]:
+    from slaverify.contract.load import parse_contract
+    from slaverify.evidence.read import open_bundle, open_folder
+
+    bundle = open_folder(path) if (path / "private").is_dir() else open_bundle(path)
+    return bundle, parse_contract(bundle.read("contract/contract.json"), str(path))
+
+
+def _same_ground(old: Bundle, new: Bundle, before: LoadedContract, after: LoadedContract) -> None:
+    from slaverify.contract import method_digest
+    from slaverify.errors import ApplicationError, Text
+
+    asked = [{str(line["item_id"]) for line in side.lines(_SCORES)} for side in (old, new)]
+    differing = [
+        (before.model.evaluation_set.bank_digest != after.model.evaluation_set.bank_digest, "banco", "bank"),
+        (method_digest(before.tree) != method_digest(after.tree), "método", "method"),
+        (asked[0] != asked[1], "conjunto de ítems", "item set"),
+    ]
+    for differs, es, en in differing:
+        if differs:
+            raise ApplicationError(
+                "SLV-A018",
+                Text(f"no comparables: otro {es}", f"not comparable: another {en}"),
+                why=Text(
+                    "una diferencia no se podría atribuir al motor", "a difference could not be laid to the engine"
+                ),
+                fix=Text(
+                    "compare corridas de las mismas preguntas y método", "compare runs of one item set and method"
+                ),
+                exit_code=5,
+            )
+
+
+def _print_metric(one: JsonObject) -> None:
+    out(f"{one.get('id')}: n {one.get('n')}")
+    out(
+        t(
+            "  ambas bien {a} · solo antes {b} · solo después {c} · ambas mal {d}",
+            "  both {a} · old {b} · new {c} · none {d}",
+        )
+        .replace("{a}", str(one.get("both_pass")))
+        .replace("{b}", str(one.get("b")))
+        .replace("{c}", str(one.get("c")))
+        .replace("{d}", str(one.get("both_fail")))
+    )
+    if not one.get("b") and not one.get("c"):
+        out(t("  sin pares discordantes; eso no muestra igualdad", "  no discordant pairs; that shows no equality"))
+    else:
+        out(f"  McNemar p {one.get('mcnemar_exact')} (mid-p {one.get('mcnemar_midp')})")
+    for step in _objects(one.get("transitions")):
+        if step.get("from") != step.get("to"):
+            out(f"    {step.get('from')} -> {step.get('to')}: {step.get('n')}")
+
+
+def _objects(value: object) -> list[JsonObject]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

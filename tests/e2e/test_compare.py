@@ -1,0 +1,83 @@
+"""Two runs on the same items are compared pair by pair; other ground is refused; vectors qualify an installation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from slaverify.cli import run as command
+from slaverify.cli.demo.servers import serve
+from tests.e2e.conftest import ENGINE
+from tests.e2e.line import Place, audit_arguments, make_place, slaverify, tsa, write_contract
+from tests.simulator.arithmetic import Calculator, items
+
+
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, list[Path]]:
+    place = make_place(tmp_path_factory.mktemp("compare"), items(40))
+    runs = []
+    with tsa(place.authority) as authority:
+        for number, errs in enumerate((lambda left, right: left % 11 == 0, lambda left, right: left % 5 == 0), 1):
+            with serve(Calculator(errs).respond) as vendor:
+                changes = {"contract.id": f"version-{number}", "evaluation_set.exposure": "reuse"}
+                write_contract(place, f"{vendor}/q", authority, {**ENGINE, "report.languages": ["es"], **changes})
+                words = audit_arguments(place)
+                words[0] = "run"
+                done = slaverify(place, *words, "--json")
+                assert done.returncode == 0, done.stderr
+                run = Path(json.loads(done.stdout)["folder"])
+                assert slaverify(place, "decide", str(run), "--json").returncode in (0, 1, 3)
+                runs.append(run)
+    return place, runs
+
+
+def test_runs_on_the_same_items_are_compared_pair_by_pair(two_runs: tuple[Place, list[Path]]) -> None:
+    place, (first, second) = two_runs
+    done = slaverify(place, "compare", str(first), str(second), "--json")
+    assert done.returncode == 0, done.stderr
+    found = {metric["id"]: metric for metric in json.loads(done.stdout)["metrics"]}
+    wrong = [{100 + 7 * number for number in range(40) if (100 + 7 * number) % divisor == 0} for divisor in (11, 5)]
+    accuracy = found["accuracy"]
+    assert accuracy["b"] == len(wrong[1] - wrong[0])
+    assert accuracy["c"] == len(wrong[0] - wrong[1])
+    assert accuracy["n"] == 40
+    steps = {(step["from"], step["to"]): step["n"] for step in accuracy["transitions"]}
+    assert steps["accurate", "incorrect"] == accuracy["b"]
+    assert "no conformity" in slaverify(place, "compare", str(first), str(second)).stdout
+
+
+def test_a_run_against_itself_claims_no_equality(two_runs: tuple[Place, list[Path]]) -> None:
+    place, (first, _) = two_runs
+    done = slaverify(place, "compare", str(first), str(first))
+    assert done.returncode == 0
+    assert "no discordant pairs" in done.stdout
+
+
+def test_another_bank_is_no_ground_for_a_comparison(two_runs: tuple[Place, list[Path]], finished: Place) -> None:
+    place, (first, _) = two_runs
+    done = slaverify(place, "compare", str(first), str(finished.run))
+    assert done.returncode == 5
+    assert "SLV-A018" in done.stderr
+
+
+def test_vectors_qualify_the_installation(vectors_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["conformance", str(vectors_dir / "statistics.json"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["counts"]["passed"] > 300
+    assert told["counts"].get("failed", 0) == 0
+
+
+def test_a_vector_that_does_not_hold_is_named(
+    vectors_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads((vectors_dir / "statistics.json").read_text("utf-8"))
+    document[0]["expected"] = dict.fromkeys(document[0]["expected"], 0.123)
+    document[1]["method"] = "magic"
+    path = tmp_path / "statistics.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert command(["conformance", str(path)]) == 4
+    said = capsys.readouterr().out
+    assert document[0]["id"] in said
+    assert document[1]["id"] in said
