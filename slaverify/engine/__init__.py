@@ -13,6 +13,7 @@ from slaverify.engine.classify import (
 )
 from slaverify.engine.exchange import Wire, WireRequest, WireResult, kept_headers
 from slaverify.engine.faults import ATTESTED, IDENTITY, STOPPING, TRANSPORT, Fault, Retry, retry_class
+from slaverify.engine.headers import request_headers
 from slaverify.engine.identity import Echo, check_echo
 from slaverify.engine.request import RequestIds, RequestTemplate, compile_template
 from slaverify.engine.retry import Step, next_step, retry_after_s
@@ -44,6 +45,7 @@ __all__ = [
     "next_step",
     "outcome_of",
     "read_response",
+    "request_headers",
     "retry_after_s",
     "retry_class",
 ]

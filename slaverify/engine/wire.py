@@ -37,6 +37,7 @@ from slaverify.engine.connect import (
 from slaverify.engine.credentials import Secrets, read_secrets
 from slaverify.engine.exchange import WireRequest, WireResult, kept_headers
 from slaverify.engine.faults import Fault
+from slaverify.engine.headers import request_headers
 from slaverify.engine.inflate import InflateError, Inflater
 from slaverify.engine.spec import EndpointSpec
 from slaverify.errors import EndpointError, Text
@@ -62,7 +63,7 @@ class HttpWire:
         self._spec = spec
         self._connections = connections or spec.call.concurrency
         self._context = tls_context(spec.spki_pins, roots)
-        self._headers = _request_headers(spec, secrets)
+        self._headers = _headers(spec, secrets)
         self._url = httpx.URL(spec.address.url)
         self._transport: AiohttpTransport | None = None
 
@@ -94,19 +95,9 @@ class HttpWire:
         return await _exchange(self._transport, message, float(call.total_timeout_s), call.max_response_bytes)
 
 
-def _request_headers(spec: EndpointSpec, secrets: Secrets) -> list[tuple[str, str]]:
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": spec.adapter.facts.accept,
-        "Accept-Encoding": "gzip",
-        "User-Agent": spec.user_agent,
-    }
-    fixed = {name.lower(): name for name in headers}
-    for name, value in spec.headers:
-        headers[fixed.get(name.lower(), name)] = value
-    if spec.auth is not None:
-        headers[spec.auth.header] = secrets.header_value(spec.auth.scheme, spec.auth.secret)
-    return list(headers.items())
+def _headers(spec: EndpointSpec, secrets: Secrets) -> list[tuple[str, str]]:
+    auth = spec.auth
+    return request_headers(spec, None if auth is None else secrets.header_value(auth.scheme, auth.secret))
 
 
 async def _exchange(

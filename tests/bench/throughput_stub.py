@@ -35,9 +35,10 @@ def application(delay_s: float) -> web.Application:
             tree = {
                 "id": f"c{counts['requests']}",
                 "object": "chat.completion",
+                "created": 1,
                 "model": "stub-1.0",
                 "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-                "usage": {"prompt_tokens": 20, "completion_tokens": 5},
+                "usage": {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25},
             }
             return web.json_response(tree)
         finally:

@@ -23,6 +23,18 @@ _RESUME = typer.Option(False, "--resume", help=t("Sigue la corrida que quedó a 
 _KEY = typer.Option(None, "--key", help=t("Clave de firma del auditor (PEM o PKCS#12).", "Auditor's signing key."))
 _BY = typer.Option(..., "--authorized-by", help=t("Quién autoriza el informe.", "Who authorises the report."))
 _RUN = typer.Argument(..., metavar="RUN", help=t("Carpeta de la corrida.", "Folder of the run."))
+_CONTRACT_OR_RUN = typer.Argument(
+    ...,
+    metavar="CONTRACT",
+    help=t("Contrato congelado; con --export, carpeta.", "Frozen contract; a folder to --export."),
+)
+_BANK_OR_NONE = typer.Option(None, "--bank", help=t("Carpeta del banco sellado.", "Folder of the sealed bank."))
+_OUT_OR_NONE = typer.Option(None, "--out", help=t("Carpeta donde queda la corrida.", "Folder for the run."))
+_BY_OR_NONE = typer.Option("", "--authorized-by", help=t("Quién autoriza el informe.", "Who authorises the report."))
+_DRY = typer.Option(False, "--dry-run", help=t("Muestra qué se enviaría; no envía nada.", "Show; send nothing."))
+_LATENCY = typer.Option("", "--latency", help=t("Segundos por respuesta, para estimar.", "Seconds an answer takes."))
+_PRICE = typer.Option("", "--price", help=t("Precio por llamada, para estimar.", "Price of a call, to estimate."))
+_EXPORT = typer.Option(False, "--export", help=t("Escribe las filas del diario.", "Write the journal's rows."))
 _JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
 
 
@@ -49,11 +61,13 @@ def audit(
 ) -> int:
     """Walk the whole line and say the verdict."""
     from slaverify.audit.walk import audit as walk
+    from slaverify.cli.commands.probing import say_ignored_proxies
     from slaverify.cli.wiring import session_for
     from slaverify.contract.load import load_contract
 
     loaded = load_contract(contract)
     session = session_for(loaded, bank, destination, key)
+    say_ignored_proxies()
     with _line_to_type():
         done = walk(session, resume=resume, authorised_by=authorized_by)
     return _finish(done, as_json)
@@ -61,12 +75,14 @@ def audit(
 
 def probe(contract: Path = _CONTRACT, as_json: bool = _JSON) -> int:
     """Ask the public questions and show what the endpoint declares."""
+    from slaverify.cli.commands.probing import say_ignored_proxies
     from slaverify.cli.wiring import now
     from slaverify.contract.load import load_contract
     from slaverify.engine import compile_endpoint
     from slaverify.engine.wire import read_secrets
     from slaverify.run.runner import probe_endpoint
 
+    say_ignored_proxies()
     model = load_contract(contract).model
     auth = model.endpoint.auth
     record = probe_endpoint(compile_endpoint(model), read_secrets([] if auth is None else [auth.secret]), now)
@@ -81,21 +97,33 @@ def probe(contract: Path = _CONTRACT, as_json: bool = _JSON) -> int:
 
 
 def run(
-    contract: Path = _CONTRACT,
-    bank: Path = _BANK,
-    destination: Path = _OUT,
-    authorized_by: str = _BY,
+    contract: Path = _CONTRACT_OR_RUN,
+    bank: Path | None = _BANK_OR_NONE,
+    destination: Path | None = _OUT_OR_NONE,
+    authorized_by: str = _BY_OR_NONE,
     resume: bool = _RESUME,
     key: Path | None = _KEY,
+    dry_run: bool = _DRY,
+    latency: str = _LATENCY,
+    price: str = _PRICE,
+    export: bool = _EXPORT,
     as_json: bool = _JSON,
 ) -> int:
-    """Walk to the end of the exchanges."""
+    """Walk to the end of the exchanges; or only show what would be sent, or write what a journal holds."""
     from slaverify.audit.walk import Step
     from slaverify.audit.walk import audit as walk
+    from slaverify.cli.commands.probing import export_rows, needed, say_ignored_proxies, show_dry_run
     from slaverify.cli.wiring import session_for
     from slaverify.contract.load import load_contract
 
+    if dry_run:
+        return show_dry_run(contract, latency, price, as_json)
+    if export:
+        return export_rows(contract, as_json)
+    needed({"--bank": bank, "--out": destination, "--authorized-by": authorized_by})
+    assert bank is not None and destination is not None  # noqa: S101 - just asked for
     session = session_for(load_contract(contract), bank, destination, key)
+    say_ignored_proxies()
     with _line_to_type():
         done = walk(session, resume=resume, authorised_by=authorized_by, until=Step.RUN)
     return _say_progress(done, as_json)
