@@ -39,9 +39,9 @@ def results_section(contract: Contract, speech: Speech, chances: Mapping[str, Ch
     after = [
         speech.t(
             "El contrato CUMPLE si todas las promesas que obligan CUMPLEN; NO CUMPLE si alguna queda demostrada en "
-            f"contra. Si el resultado es {speech.say(OPEN)}: {_inconclusive(contract, speech)}",
+            f"contra. Si el resultado es {speech.say(OPEN)}: {inconclusive_words(contract, speech)}",
             "The contract passes if every binding promise passes; it is in breach if any is shown broken. "
-            f"If the result is {speech.say(OPEN)}: {_inconclusive(contract, speech)}",
+            f"If the result is {speech.say(OPEN)}: {inconclusive_words(contract, speech)}",
         )
     ]
     for metric in contract.metrics:
@@ -82,7 +82,8 @@ def _chance(metric: Metric, chance: Chance, speech: Speech) -> str:
     )
 
 
-def _inconclusive(contract: Contract, speech: Speech) -> str:
+def inconclusive_words(contract: Contract, speech: Speech) -> str:
+    """Return what follows when nothing was demonstrated, in words."""
     rule = contract.verdict.inconclusive
     if isinstance(rule, Extend):
         more = sum(rule.extend.per_stratum.values())
