@@ -345,7 +345,8 @@ def cells() -> list[Cell]:
             for p in (0.90, 0.95, 0.97, 0.99):
                 for n in SIZES:
                     name = (design, f"ICC {icc}", f"p {p}", f"n {n}")
-                    out.append(Cell("G2", name, g2, (design, n, p, icc, 0.2), 4000))
+                    replicates = 12_000 if icc == 0.3 else 4000
+                    out.append(Cell("G2", name, g2, (design, n, p, icc, 0.2), replicates))
     for icc in (0.6, 0.8):
         for p in (0.90, 0.95, 0.97, 0.99):
             for items in (50, 100, 200):
@@ -513,8 +514,8 @@ def shown(column: str, value: float) -> str:
 def section(group: str, found: list[tuple[Cell, tuple[float, ...]]], scale: float) -> list[str]:
     table = TABLES[group]
     rows = [row for _, row in found]
-    replicates = max(1, int(found[0][0].replicates * scale))
-    how = "exact enumeration" if table.exact else f"Monte Carlo, {replicates} replicates a cell"
+    replicates = max(1, int(min(cell.replicates for cell, _ in found) * scale))
+    how = "exact enumeration" if table.exact else f"Monte Carlo, {replicates} replicates a cell or more"
     error = (
         "" if table.exact else f"; standard error of 2.5 % is {100 * math.sqrt(0.025 * 0.975 / replicates):.2f} points"
     )

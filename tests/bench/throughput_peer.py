@@ -1,7 +1,8 @@
 """A peer for the benchmark: inspect-ai asks the same questions of the same stub and scores them. Not part of any check.
 
 It runs in an environment of its own, since none of it is a dependency of ours:
-`python -m venv V && V/bin/pip install inspect-ai openai && V/bin/python tests/bench/throughput_peer.py URL ITEMS CONNECTIONS`.
+`python -m venv V && V/bin/pip install inspect-ai openai`, then
+`V/bin/python tests/bench/throughput_peer.py URL ITEMS CONNECTIONS`.
 """
 
 import json
@@ -13,21 +14,23 @@ import time
 
 def main(url: str, count: int, connections: int) -> None:
     began, cpu = time.perf_counter(), time.process_time()
-    from inspect_ai import Task, __version__, eval
+    from inspect_ai import Task, __version__
+    from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import GenerateConfig, get_model
     from inspect_ai.scorer import includes
     from inspect_ai.solver import generate
 
     samples = [
-        Sample(input=f"¿Cuál es el número del expediente CODE-{number}?", target=f" {number}.") for number in range(count)
+        Sample(input=f"¿Cuál es el número del expediente CODE-{number}?", target=f" {number}.")
+        for number in range(count)
     ]
     config = GenerateConfig(max_connections=connections)
     base = url.removesuffix("/chat/completions")
     model = get_model("openai/stub-1", base_url=base, api_key="none", responses_api=False, config=config)
     task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=includes())
     with tempfile.TemporaryDirectory() as folder:
-        (log,) = eval(task, model=model, log_dir=folder, display="none", max_samples=connections)
+        (log,) = evaluate(task, model=model, log_dir=folder, display="none", max_samples=connections)
     if log.results is None:
         raise SystemExit(str(log.error.message if log.error else log.status))
     accuracy = log.results.scores[0].metrics["accuracy"].value

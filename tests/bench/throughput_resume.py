@@ -1,0 +1,106 @@
+"""How soon a journal of 200,000 exchanges, all but the last 1,000 done, sends again, and how much memory that takes.
+
+`python -m tests.bench.throughput_resume FOLDER URL ITEMS CONNECTIONS` prints one line of JSON. The rows of what is done
+are written by SQL, the rest is a real resume.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+from slaverify.canonical import sha256_hex
+from slaverify.contract.load import load_contract
+from slaverify.engine import WireRequest, WireResult, compile_endpoint
+from slaverify.engine.wire import HttpWire, Secrets
+from slaverify.run import batches, rules_of
+from slaverify.run.journal import Journal
+from slaverify.run.progress import Progress
+from slaverify.run.runner import RunInputs, run_exchanges
+from tests.bench.throughput_ours import Queries, open_journal, write_contract
+from tests.run.world import RUN_ID, Ledger, make_permit, now
+
+LEFT = 1_000
+
+
+class Stopwatch(HttpWire):
+    """A wire that notes when the first request leaves."""
+
+    first: float | None = None
+
+    async def send(self, request: WireRequest) -> WireResult:
+        if self.first is None:
+            self.first = time.perf_counter()
+        return await super().send(request)
+
+
+def fill(journal: Journal, count: int) -> None:
+    """Write what a run has written when all but the last exchanges are done, in full batches."""
+    done = count - LEFT
+    ask = journal.connection.execute
+    rows = ask("SELECT exchange_id, position FROM exchange WHERE position < ? ORDER BY position", (done,)).fetchall()
+    ask("BEGIN")
+    for exchange_id, position in rows:
+        request = json.dumps({"model": "stub-1", "n": position, "messages": "x" * 120}).encode()
+        body = json.dumps({"id": f"c{position}", "choices": [{"message": {"content": "x" * 300}}]}).encode()
+        sent, got = sha256_hex(request), sha256_hex(body)
+        ask("INSERT INTO body VALUES (?, ?), (?, ?)", (sent, request, got, body))
+        ask(
+            "INSERT INTO attempt VALUES (?, 0, 1, '2026-01-01T00:00:00.000Z', 1, 2, 3, ?, 200, '{}', 9, 9, ?, 'length',"
+            " NULL, NULL, '127.0.0.1', NULL, NULL)",
+            (exchange_id, sent, got),
+        )
+    ask("UPDATE exchange SET state = 'done', outcome = 'answered' WHERE position < ?", (done,))
+    for number in range(1, done // batches.SIZE + 1):
+        first = (number - 1) * batches.SIZE
+        values = (number, first, first + batches.SIZE - 1, "00" * 32, None, number)
+        ask("INSERT INTO batch VALUES (?, ?, ?, ?, ?, ?)", values)
+    ask("COMMIT")
+
+
+async def resume(journal: Journal, inputs: RunInputs) -> float:
+    async with Stopwatch(inputs.spec, inputs.secrets) as wire:
+        await run_exchanges(journal, wire, inputs)
+    assert wire.first is not None
+    return wire.first
+
+
+def main(folder: Path, url: str, count: int, connections: int) -> None:
+    write_contract(folder / "contract.yaml", url, connections)
+    path = folder / f"{RUN_ID}.journal"
+    if not path.exists():
+        # In a process of its own memory: what is made here must not count as the resume's.
+        with open_journal(folder, count) as journal:
+            fill(journal, count)
+        print(json.dumps({"journal_mb": path.stat().st_size / 1e6}))
+        return
+    began = time.perf_counter()
+    model = load_contract(folder / "contract.yaml").model
+    with Journal.open(path) as journal:
+        inputs = RunInputs(
+            spec=compile_endpoint(model),
+            rules=rules_of(model),
+            plan=None,
+            queries=Queries(count),
+            permit=make_permit(journal.header.plan_sha256),
+            secrets=Secrets({}),
+            ledger=Ledger(),
+            clock=now,
+            progress=Progress(),
+            probes=False,
+        )
+        first = asyncio.run(resume(journal, inputs))
+    told = {
+        "first_request_s": first - began,
+        "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "wall_s": time.perf_counter() - began,
+    }
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
