@@ -157,6 +157,9 @@ def loads_strict(
         raise StrictJsonError(kind, f"character {error.pos}") from error
     except (ValueError, RecursionError) as error:
         raise StrictJsonError("syntax", type(error).__name__) from error
+    # Bytes that are strict UTF-8 give a lone surrogate by an escape alone, and ASCII is in NFC.
+    if b"\\u" not in data and (not nfc or data.isascii()):
+        return value
     return _check_strings(value, surrogates, nfc)
 
 
@@ -230,6 +233,8 @@ def decimal_text(value: Decimal) -> str:
 
 def _check_depth(data: bytes, max_depth: int) -> None:
     # Before parsing: the parser itself would recurse. A lone quote ends the scan; the parser then reports it.
+    if data.count(b"[") + data.count(b"{") <= max_depth:
+        return
     depth = 0
     for match in _TOKENS.finditer(data):
         token = match.group()

@@ -140,3 +140,74 @@ def test_a_library_without_its_compiled_encoder_writes_the_same(monkeypatch) -> 
     monkeypatch.setattr(json.encoder, "c_make_encoder", None)
     value = {"b": ['"\\\x00\x1f\x7f/\u2028', 1, None, True], "a": {}, "c": []}
     assert jcs(value) == rfc8785.dumps(value)
+
+
+def read_slowly(data: bytes, **options: object):
+    """The reader with each check carried out whole."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(canonical, "_check_depth", check_depth_slowly)
+        value = canonical.loads_strict(data, **options)
+    return canonical._check_strings(value, str(options.get("surrogates", "refuse")), bool(options.get("nfc", False)))
+
+
+def check_depth_slowly(data: bytes, most: int) -> None:
+    depth = 0
+    for match in canonical._TOKENS.finditer(data):
+        depth += {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(match.group(), 0)
+        if depth > most:
+            raise StrictJsonError("depth")
+
+
+def understood(function, data: bytes, options: dict[str, object]) -> tuple[str, object]:
+    try:
+        value = function(data, **options)
+    except StrictJsonError as error:
+        return "refused", error.kind
+    return "value", (value, repr(value))
+
+
+FRAGMENTS = st.lists(
+    st.sampled_from(
+        [
+            "[",
+            "]",
+            "{",
+            "}",
+            '"',
+            ":",
+            ",",
+            "\\",
+            "\\u",
+            "d800",
+            "dc00",
+            "0041",
+            "e\u0301",
+            "é",
+            "a",
+            "1",
+            "null",
+            '"a":',
+            " ",
+        ]
+    ),
+    max_size=14,
+).map("".join)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(
+    FRAGMENTS.map(str.encode)
+    | PLAIN.map(lambda value: json.dumps(value).encode())
+    | PLAIN.map(jcs)
+    | st.binary(max_size=20),
+    st.fixed_dictionaries(
+        {
+            "max_depth": st.integers(0, 4),
+            "surrogates": st.sampled_from(["refuse", "replace"]),
+            "nfc": st.booleans(),
+            "numbers": st.sampled_from(["integers", "text"]),
+        }
+    ),
+)
+def test_the_reader_without_needless_checks_reads_the_same(data: bytes, options: dict[str, object]) -> None:
+    assert understood(canonical.loads_strict, data, options) == understood(read_slowly, data, options)

@@ -24,13 +24,13 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def make_permit(plan: Plan) -> RunPermit:
+def make_permit(plan: Plan | str) -> RunPermit:
     """A permit as `authorise` gives it; custody's own tests show that nothing else gives one."""
     return RunPermit(
         contract_digest=CONTRACT,
         run=1,
         sample_sha256="11" * 32,
-        plan_sha256=plan_sha256(plan),
+        plan_sha256=plan if isinstance(plan, str) else plan_sha256(plan),
         started_seq=4,
         checkpoint_size=5,
         checkpoint_root="22" * 32,
