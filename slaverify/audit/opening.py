@@ -10,7 +10,7 @@ from pathlib import Path
 from slaverify.audit.environment import environment
 from slaverify.audit.session import Session, put, put_json, write_pointers
 from slaverify.canonical import JsonObject, jcs, loads_canonical, sha256_hex
-from slaverify.contract import method_digest
+from slaverify.contract import LoadedContract, Role, method_digest
 from slaverify.custody import Draw, Part, RunPermit, authorise, draw_json, draw_run
 from slaverify.custody.append import RunStart, open_run, record_draw, register_contract, register_key, start_run
 from slaverify.custody.checkpoints import covering
@@ -22,6 +22,9 @@ from slaverify.run.journal import Journal, RunHeader
 from slaverify.run.rules import stamp
 from slaverify.run.runner import PreflightRecord, probe_endpoint
 from slaverify.version import __version__
+
+_MAX_SIGNATURE = 64 * 1024
+"""Largest file of a party's signature, bytes."""
 
 
 def secrets_of(session: Session) -> Secrets:
@@ -53,6 +56,7 @@ def prepare(session: Session, number: int, found: PreflightRecord | None) -> Non
     folder = session.run_folder(number)
     write_pointers(folder, session.bank_folder, session.keys.folder, session.out)
     put(folder / "contract" / "contract.json", jcs(session.contract.tree))
+    _put_signatures(session.contract, folder)
     drawn = record_draw(session.ledger, session.auditor, session.bank.index, session.terms, number)
     put(folder / "custody" / "draw.json", draw_json(drawn))
     deliver_part(session, drawn, Part.QUERY)
@@ -64,6 +68,16 @@ def prepare(session: Session, number: int, found: PreflightRecord | None) -> Non
         record = found or probe(session)
         header = header_of(session, drawn, plan)
         Journal.create(journal, header, plan, events=[("preflight", record.to_json())]).close()
+
+
+def _put_signatures(contract: LoadedContract, folder: Path) -> None:
+    """Copy the parties' signatures that stand beside the contract; what they are worth is judged by who reads them."""
+    beside = Path(contract.source).resolve().parent / f"{contract.model.contract.id}.signatures"
+    for role in Role:
+        for suffix in (".p7s", ".tsr", ".sshsig"):
+            path = beside / f"{role.value}{suffix}"
+            if path.is_file() and path.stat().st_size <= _MAX_SIGNATURE:
+                put(folder / "contract" / "signatures" / path.name, path.read_bytes())
 
 
 def start(session: Session, number: int) -> RunPermit:

@@ -73,7 +73,7 @@ def _write_pdf(session: Session, number: int, bundle: Bundle, language: str, tar
     model = build(bundle, language, renderer())
     put(target.with_name(f"{target.stem}.json"), model)
     signed = sign_pdf(render(model, bundle.manifest_bytes), key, _stamper(session).stamp_digest)
-    checked = own_verification(session, number, bundle, signed)
+    checked = own_verification(session, number, bundle, signed, model)
     if checked.outcome not in (Outcome.VERIFIED, Outcome.DEMO):
         failed = next((check for check in checked.checks if check.result.value != "passed"), None)
         raise _not_verified(target, "" if failed is None else f"{failed.id}: {failed.reason.en}")
@@ -81,7 +81,7 @@ def _write_pdf(session: Session, number: int, bundle: Bundle, language: str, tar
         file.write(signed)
 
 
-def own_verification(session: Session, number: int, bundle: Bundle, pdf: bytes) -> Verification:
+def own_verification(session: Session, number: int, bundle: Bundle, pdf: bytes, model: bytes) -> Verification:
     """Verify a report before anybody else does: against the contract, with the evidence and the opened annex."""
     annex = annex_files(session.run_folder(number))
     sealed = bundle.manifest is not None and bundle.manifest.annex is not None
@@ -92,6 +92,7 @@ def own_verification(session: Session, number: int, bundle: Bundle, pdf: bytes) 
             bundle=bundle,
             trust=Trust(contract=session.contract),
             annex=annex if sealed else None,
+            page_data=model,
             allow_demo=True,
         )
     )

@@ -65,7 +65,8 @@ def verify_files(
             run_id=pinned.run_id or None,
             report_id=pinned.report_id or None,
             annex=None if identity is None else _annex(files.bundle, identity),
-            rerendered=_rerendered(files) if rerender else None,
+            page_data=_page_data(files),
+            rerendered=_rerendered(files.pdf) if rerender else None,
             crls=tuple(read(path, MAX_PDF) for path in pinned.crls),
             strict=strict,
             allow_demo=allow_demo,
@@ -131,28 +132,40 @@ def _annex(bundle: Bundle | SlaverifyError | None, identity: Path) -> Mapping[st
         return error
 
 
-def _rerendered(files: Files) -> Rerendered | SlaverifyError | None:
-    """Render the page again from the data that the PDF holds, and build that data again from the evidence."""
+def _page_data(files: Files) -> bytes | SlaverifyError | None:
+    """Build the data of the page again from the evidence, in the report's language and for its renderer."""
     from slaverify.evidence.pades import pdf_facts
     from slaverify.report import build
+
+    if files.pdf is None or files.bundle is None or isinstance(files.bundle, SlaverifyError):
+        return None
+    model = pdf_facts(files.pdf, None).attachment("report.json")
+    try:
+        stated = {} if model is None else loads_object(model)
+        renderer = stated.get("render")
+        if not isinstance(renderer, dict):
+            raise ApplicationError("SLV-A016", Text("el PDF no trae sus datos", "the PDF does not hold its data"))
+        return build(files.bundle, str(stated.get("language", ""))[:2], renderer)
+    except StrictJsonError as error:
+        return ApplicationError("SLV-A016", Text(f"report.json: {error}", f"report.json: {error}"))
+    except SlaverifyError as error:
+        return error
+
+
+def _rerendered(pdf: bytes | None) -> Rerendered | SlaverifyError | None:
+    """Render the page again from the data that the PDF holds."""
+    from slaverify.evidence.pades import pdf_facts
     from slaverify.report.pdf import render, renderer
     from slaverify.verify import Rerendered
 
-    if files.pdf is None:
+    if pdf is None:
         return None
-    facts = pdf_facts(files.pdf, None)
+    facts = pdf_facts(pdf, None)
     model, manifest = facts.attachment("report.json"), facts.attachment("manifest.json")
     try:
         if model is None or manifest is None:
             raise ApplicationError("SLV-A016", Text("el PDF no trae sus datos", "the PDF does not hold its data"))
-        versions = renderer()
-        again = None
-        if files.bundle is not None and not isinstance(files.bundle, SlaverifyError):
-            language = str(loads_object(model).get("language", ""))[:2]
-            again = build(files.bundle, language, versions)
-        return Rerendered(render(model, manifest), versions, again)
-    except StrictJsonError as error:
-        return ApplicationError("SLV-A016", Text(f"report.json: {error}", f"report.json: {error}"))
+        return Rerendered(render(model, manifest), renderer())
     except SlaverifyError as error:
         return error
 

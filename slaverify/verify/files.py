@@ -69,9 +69,14 @@ def _annex(material: Material, bundle: Bundle, manifest: Manifest) -> Iterator[P
     given = material.request.annex
     if isinstance(given, SlaverifyError):
         yield refused(given, ANNEX)
-    if manifest.annex is None or material.contract is None:
+    if material.contract is None:
         return
     agreed = material.contract.model.report.annex_recipients
+    if manifest.annex is None:
+        # What is scored and has readers agreed in the contract cannot lose the one file that lets them score again.
+        if agreed and manifest.entry("scoring/scores.jsonl") is not None:
+            yield failed(Text("falta el anexo que el contrato pacta", "the annex that the contract agrees is missing"))
+        return
     if bundle.has(ANNEX):
         # Stanzas are counted, nothing is decrypted.
         from slaverify.evidence.annex import MAX_PLAIN, check_sealed

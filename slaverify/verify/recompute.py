@@ -2,7 +2,8 @@
 
 Order: 1. wire bytes to outcomes and answers (edition of the parties); 2. score records agree with run and index;
 3. items to commitments and rules to verdicts (annex); 4. counts; 5. numbers and states (reals of nine places within
-1 in the last: scipy and processors differ); 6. verdict and remedies; 7. limitations; 8. the same in report.json.
+1 in the last: scipy and processors differ); 6. verdict and remedies; 7. limitations; 8. the same in
+report.json; 9. the page follows from the evidence.
 Nobody is asked anything: no judge, no vendor, no network.
 
 Source: docs/spec/verification.md (V19), docs/spec/decision.md.
@@ -20,6 +21,7 @@ from slaverify.errors import Text
 from slaverify.evidence import Bundle, limitation_facts, run_validity
 from slaverify.verify.checks import PASSED, Part, failed, no_bundle, refused, skipped
 from slaverify.verify.material import Material
+from slaverify.verify.page import page_alone, page_of_bundle
 from slaverify.verify.recount import recount_parts
 from slaverify.verify.replay import replay_parts
 from slaverify.verify.trees import first_difference, obj
@@ -60,7 +62,7 @@ def _of_report(material: Material) -> list[Part]:
             )
         ]
     try:
-        return recount_parts(contract.model, obj(report, "decision"))
+        return [*recount_parts(contract.model, obj(report, "decision")), *page_alone(report)]
     except Exception as error:  # noqa: BLE001 - report.json comes from anybody
         return [refused(error, "report.json")]
 
@@ -112,6 +114,7 @@ def _report(material: Material, bundle: Bundle) -> Iterator[Part]:
         return
     for key, path in (("decision", DECISION), ("limitations", LIMITATIONS)):
         yield from _same(f"report.json {key}", obj(material.report, key), bundle.json(path))
+    yield from page_of_bundle(material)
 
 
 def _same(name: str, stored: JsonObject, computed: JsonObject, within: int = 0) -> Iterator[Part]:

@@ -37,23 +37,20 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Rerendered:
-    """The page made again by the caller: unsigned PDF bytes, and the versions used (`render` of report.json).
-
-    `report_json`: report.json built again from the bundle in the report's language, None without a bundle.
-    """
+    """The page made again by the caller: unsigned PDF bytes, and the versions used (`render` of report.json)."""
 
     unsigned: bytes
     versions: Mapping[str, JsonValue]
-    report_json: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyRequest:
     """Everything that one verification reads. At least one of `pdf` and `bundle` must be given.
 
-    `bundle`, `annex` and `rerendered` may hold the refusal of the reader that should have made them: the check
-    that needed it then fails (or, for the renderer, is not performed). `annex` is the opened sealed annex,
-    by path. `checkpoint` is the note of a checkpoint obtained elsewhere, `now` the reader's clock in UTC,
+    `bundle`, `annex`, `page_data` and `rerendered` may hold the refusal of the reader that should have made them:
+    the check that needed it then fails (or, for the renderer, is not performed). `annex` is the opened sealed
+    annex, by path. `page_data`: report.json built again from the bundle, in the report's language and for its
+    renderer. `checkpoint` is the note of a checkpoint obtained elsewhere, `now` the reader's clock in UTC,
     used only against cosignatures from the future. `crls` are DER revocation lists.
     """
 
@@ -65,6 +62,7 @@ class VerifyRequest:
     run_id: str | None = None
     report_id: str | None = None
     annex: Mapping[str, bytes] | SlaverifyError | None = None
+    page_data: bytes | SlaverifyError | None = None
     rerendered: Rerendered | SlaverifyError | None = None
     crls: tuple[bytes, ...] = ()
     strict: bool = False

@@ -4,7 +4,8 @@
 2. outcomes: one per planned exchange, in order; their counts are those of `run_ended`;
 3. batches: each root recomputed over the lines it names; every exchange that was sent stands in a batch;
 4. start: anchored, and no exchange before the anchor (SLV-K040, K044); a run that broke this is INVALID_RUN;
-5. scores: the file is the one whose digest the ledger took before any result was shown.
+5. scores: the file is the one whose digest the ledger took before any result was shown;
+6. environment: the versions printed are those that the ledger took before the first request.
 
 Source: docs/spec/verification.md (V18), docs/spec/run.md.
 """
@@ -15,8 +16,8 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
-from slaverify.canonical import loads_jsonl, sha256_hex
-from slaverify.custody import check_not_early
+from slaverify.canonical import JsonValue, jcs, loads_jsonl, loads_object, sha256_hex
+from slaverify.custody import Entry, check_not_early
 from slaverify.errors import CustodyError, Text
 from slaverify.run import (
     OUTCOMES,
@@ -36,6 +37,7 @@ from slaverify.verify.custody_set import CustodySet
 from slaverify.verify.trees import counts, integers, text, text_or_none
 
 SCORES = "scoring/scores.jsonl"
+ENVIRONMENT = "environment/environment.json"
 _DECISION = "decision/decision.json"
 _INVALID = "INVALID_RUN"
 
@@ -60,6 +62,7 @@ def record_parts(custody: CustodySet, now: datetime) -> Iterator[Part]:
     yield from _batches(custody, batches_of(plan, outcomes), outcomes)
     yield from _start(custody, outcomes, now)
     yield from _scores(custody)
+    yield from _environment(custody, started)
 
 
 def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
@@ -170,3 +173,23 @@ def _scores(custody: CustodySet) -> Iterator[Part]:
             expected=text(scored.data, "scores_sha256"),
             found=found,
         )
+
+
+def _environment(custody: CustodySet, started: Entry) -> Iterator[Part]:
+    stated, tool = custody.bundle.json(ENVIRONMENT), custody.header.tool
+    packages: JsonValue = stated.get("packages")
+    due: dict[str, tuple[JsonValue, JsonValue]] = {
+        name: (started.data.get(name), stated.get(name)) for name in ("harness_version", "lock_sha256", "python", "os")
+    }
+    due["clock_offset_ms"] = (loads_object(started.line).get("clock_offset_ms"), stated.get("clock_offset_ms"))
+    due["packages"] = (sha256_hex(jcs(packages)), stated.get("lock_sha256"))
+    due["tool"] = ([tool.version, tool.lock_sha256], [stated.get("harness_version"), stated.get("lock_sha256")])
+    for name, (recorded, found) in due.items():
+        if recorded != found:
+            yield failed(
+                Text(
+                    f"{ENVIRONMENT}: {name} no es lo que el libro anotó", f"{ENVIRONMENT}: {name} is not on record so"
+                ),
+                expected=str(recorded)[:200],
+                found=str(found)[:200],
+            )

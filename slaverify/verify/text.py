@@ -32,10 +32,6 @@ STATES = {
 _MARKS = {Result.PASSED: "✓", Result.FAILED: "✗", Result.NOT_PERFORMED: "–"}
 _LEVELS = (
     Text(
-        "se recalcula: reglas, estadística, estados, sorteo, orden del libro, página",
-        "re-derived: rules, statistics, states, draw, order of the ledger, page",
-    ),
-    Text(
         "lo atestigua el auditor con su firma: respuestas tal como llegaron, votos del juez, reloj de la corrida",
         "attested by the auditor's signature: answers as received, votes of the judge, clock of the run",
     ),
@@ -81,9 +77,25 @@ def render_text(verification: Verification, language: str = "es") -> str:
     lines += _section("digests", (f"  {name:<16} {_grouped(value)}" for name, value in verification.digests), language)
     withheld = (f"  {visible(one.path)}  {one.size} B  {_grouped(one.sha256)}" for one in verification.withheld)
     lines += _section("withheld", withheld, language, always=True)
-    lines += _section("levels", (f"  · {one.in_language(language)}" for one in _LEVELS), language)
+    levels = (*_derived(verification), *_LEVELS)
+    lines += _section("levels", (f"  · {one.in_language(language)}" for one in levels), language)
     lines += _section("claims", (f"  · {one.in_language(language)}" for one in verification.non_claims), language)
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _derived(verification: Verification) -> Iterable[Text]:
+    """Say what was computed again here, and what could be but was not: never more than was done."""
+    passed = {check.id for check in verification.checks if check.result is Result.PASSED}
+    facts = (
+        (verification.rescored and "V19" in passed, Text("reglas y puntajes", "rules and scores")),
+        ("V19" in passed, Text("estadística y estados", "statistics and states")),
+        ("V18" in passed, Text("sorteo y orden del libro", "draw and order of the ledger")),
+        ("V20" in passed, Text("la página", "the page")),
+    )
+    for wanted, es, en in ((True, "se recalculó aquí: ", "re-derived here: "), (False, "no aquí: ", "not here: ")):
+        found = [name for done, name in facts if done is wanted]
+        if found:
+            yield Text(es + ", ".join(one.es for one in found), en + ", ".join(one.en for one in found))
 
 
 def visible(text: str) -> str:

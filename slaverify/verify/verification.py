@@ -73,7 +73,10 @@ class Withheld:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """How a verification ended: outcome, exit code of the process, verdict as declared, and all twenty checks."""
+    """How a verification ended: outcome, exit code of the process, verdict as declared, and all twenty checks.
+
+    `rescored`: the scores were computed again from recorded answers and the opened annex.
+    """
 
     outcome: Outcome
     exit_code: int
@@ -86,6 +89,7 @@ class Verification:
     withheld: tuple[Withheld, ...] = ()
     non_claims: tuple[Text, ...] = ()
     why: Text = NOTHING
+    rescored: bool = False
 
     @property
     def verdict_exit_code(self) -> int:

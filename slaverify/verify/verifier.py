@@ -17,6 +17,7 @@ from datetime import datetime
 
 from slaverify.errors import Text
 from slaverify.evidence import DEMO_POLICY, CertificateFacts, EnvelopeFacts, SignatureFacts
+from slaverify.run import EXCHANGES
 from slaverify.verify.anchors import witnesses_of
 from slaverify.verify.checks import RULES, Part, exit_code_of, fold, outcome_of, refused, skipped
 from slaverify.verify.circumstances import circumstances
@@ -60,8 +61,13 @@ def verify(request: VerifyRequest) -> Verification:
         digests=digests_of(material),
         withheld=withheld_files(material.bundle),
         non_claims=NON_CLAIMS,
+        rescored=_rescored(material),
         why=why_open(checks, outcome, pinned=material.outside),
     )
+
+
+def _rescored(material: Material) -> bool:
+    return material.annex is not None and material.bundle is not None and material.bundle.has(EXCHANGES)
 
 
 def _required(rule: str, request: VerifyRequest) -> bool:

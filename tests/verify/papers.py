@@ -10,9 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from slaverify.canonical import jcs
-from slaverify.evidence import bundle_digest
+from slaverify.evidence import Bundle, bundle_digest
 from slaverify.evidence.envelope import SigningKey
 from slaverify.evidence.pades import sign_pdf
+from slaverify.report import build
 from tests.evidence.pki import NOW, Tsa, auditor, tsa
 from tests.verify.sample import Edit, Line
 
@@ -37,7 +38,7 @@ def report(made: Line, files: Mapping[str, bytes], edit: Edit | None = None) -> 
         "limitations": json.loads(files["decision/limitations.json"]),
         "amends": None,
         "render": VERSIONS,
-        "sections": [],
+        "sections": json.loads(build(Bundle.of_files(files), "es", VERSIONS))["sections"],
     }
     if edit is not None:
         edit(tree)

@@ -67,6 +67,18 @@ from slaverify.scoring import score, settings_for
 from slaverify.verify import AnnexItem, annex_index, cluster_names, finished
 from tests.evidence.pki import NOW, Tsa, auditor, tsa
 
+PACKAGES = {"slaverify": "0.1.0"}
+LOCK = sha256_hex(jcs(PACKAGES))
+ENVIRONMENT = {
+    "type": "slaverify/environment/1",
+    "harness_version": "0.1.0",
+    "lock_sha256": LOCK,
+    "python": "3.11",
+    "os": "Linux",
+    "clock_offset_ms": None,
+    "packages": PACKAGES,
+}
+
 START = NOW + timedelta(hours=1)
 DIRECT, OUTSIDE = 24, 6
 DRAWN = {"direct": 20, "out_of_corpus": 6}
@@ -199,7 +211,7 @@ def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None
         plan_sha256=sha256_hex(plan_bytes(plan)),
         engine_version=ENGINE,
         harness_version="0.1.0",
-        lock_sha256="ab" * 32,
+        lock_sha256=LOCK,
         python="3.11",
         os="Linux",
         endpoint_host_sha256="cd" * 32,
@@ -262,7 +274,7 @@ def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None
         "run/outcomes.jsonl": outcomes,
         "run/exchanges.jsonl": exchanges,
         "scoring/scores.jsonl": scores,
-        "environment/environment.json": jcs({"type": "slaverify/environment/1", "harness_version": "0.1.0"}),
+        "environment/environment.json": jcs(ENVIRONMENT),
         **_custody(bank_seal.folder),
     }
     files |= decided(contract, files, record.number)
@@ -277,7 +289,7 @@ def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None
         run_number=record.number,
         closed_at=scored.time,
         ledger=LedgerHead(view.origin, view.size, view.root.hex()),
-        tool=Tool("slaverify", "0.1.0", "ab" * 32),
+        tool=Tool("slaverify", "0.1.0", LOCK),
     )
     annex = {"index.jsonl": annex_index(nonce("index.jsonl"), annex_items)}
     return Line(contract, files, annex, header, custodian, examiner, view, clock())
