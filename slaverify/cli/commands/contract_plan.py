@@ -61,7 +61,7 @@ def plan(
 def _lines(work: WorkPlan, answer_s: Decimal) -> Iterator[str]:
     minutes = work.exchange_s / 60
     yield t(
-        f"   {work.items} preguntas, {work.calls} llamadas (a lo más {work.most_calls}, con reintentos y segunda etapa)",
+        f"   {work.items} preguntas, {work.calls} llamadas (hasta {work.most_calls} con reintentos y segunda etapa)",
         f"   {work.items} questions, {work.calls} calls (at most {work.most_calls}, with retries and a second stage)",
     )
     yield t(

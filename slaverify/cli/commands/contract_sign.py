@@ -136,7 +136,7 @@ def standing_of(file: Path, loaded: LoadedContract) -> Standing | None:
             elif kept is not None:
                 faulty.append((token.name, t("no es un sello de esta firma", "it is no token of this signature")))
         else:
-            faulty.append((path.name, found.reason or "?"))
+            faulty.append((path.name, _reason(found.reason or "?")))
     return Standing(tuple(sorted(signed)), tuple(faulty), tuple(role for role in REQUIRED if role not in signed), times)
 
 
@@ -193,6 +193,17 @@ def _ssh(data: bytes, signature: PartySignature, pinned: tuple[str, ...]) -> Sig
             continue
         return SignatureFinding(signature.role, True, key, None, None)
     return SignatureFinding(signature.role, False, "", None, reason)
+
+
+_REASONS = {
+    "not of this contract": "no es de este contrato",
+    "not by that key": "no la hizo esa llave",
+    "by a key that the contract does not name": "es de una llave que el contrato no nombra",
+}
+
+
+def _reason(words: str) -> str:
+    return t(_REASONS[words], words) if words in _REASONS else words
 
 
 def _must_be_frozen(loaded: LoadedContract) -> None:

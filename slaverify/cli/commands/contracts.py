@@ -154,7 +154,7 @@ def _check(path: Path, old: LoadedContract | None, group_size: int, curves: bool
         if standing is not None:
             document["signatures"] = standing.to_json()
         if curves is not None:
-            _print(path, draft, seen, curves)
+            _print(path, draft, seen, curves, bad_signature=standing is not None and bool(standing.faulty))
             for line in signature_lines(standing):
                 out(line)
         for entry in advice:
@@ -185,12 +185,16 @@ def _without_owed(seen: Readiness, draft: Draft) -> Readiness:
     return replace(seen, advice=kept, metrics=tuple(one for one in seen.metrics if one.index not in broken))
 
 
-def _print(path: Path, draft: Draft, seen: Readiness, curves: bool) -> None:
+def _print(path: Path, draft: Draft, seen: Readiness, curves: bool, *, bad_signature: bool) -> None:
     from slaverify.cli.commands.contract_table import table
 
     assert draft.loaded is not None  # noqa: S101 - asked only where it was put together
     identity = draft.loaded.model.contract
-    word = t("RECHAZADO", "REFUSED") if seen.refused else t("INCOMPLETO", "INCOMPLETE") if draft.owed else "OK"
+    word = t("INCOMPLETO", "INCOMPLETE") if draft.owed else "OK"
+    if bad_signature:
+        word = t("FIRMA NO VÁLIDA", "BAD SIGNATURE")
+    if seen.refused:
+        word = t("RECHAZADO", "REFUSED")
     digest_ = "" if draft.owed else f" {draft.loaded.digest}"
     out(f"{word} {path}: {identity.id} v{identity.version} ({identity.status}){digest_}")
     for line in table(seen, curves=curves):
