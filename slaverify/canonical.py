@@ -157,8 +157,10 @@ def loads_strict(
         raise StrictJsonError(kind, f"character {error.pos}") from error
     except (ValueError, RecursionError) as error:
         raise StrictJsonError("syntax", type(error).__name__) from error
-    # Bytes that are strict UTF-8 give a lone surrogate by an escape alone, and ASCII is in NFC.
-    if b"\\u" not in data and (not nfc or data.isascii()):
+    # Strict UTF-8 gives a surrogate by an escape alone, and ASCII without escapes is in NFC.
+    escaped = b"\\u" in data
+    surrogate = escaped and (b"\\ud" in data or b"\\uD" in data)
+    if not surrogate and (not nfc or (not escaped and data.isascii())):
         return value
     return _check_strings(value, surrogates, nfc)
 
