@@ -50,9 +50,10 @@ def fate_of(terms: Terms, record: JsonObject) -> Fate:
         return Fate.EXCLUDED if outside else Fate.UNRESOLVED
     if outcome in VENDORS:
         return _failed_call(terms, record)
-    if not terms.names_outcome and "cut_body" in _words(record.get("flags")):
-        return Fate.OPEN
     known = _meets(terms, record, outcome)
+    if not terms.names_outcome and "cut_body" in _words(record.get("flags")) and known is not _failing(terms):
+        # The second try that a cut body bought may lose, it never wins.
+        return Fate.OPEN
     if known is None:
         return Fate.OPEN if "open" in _words(record.get("flags")) else Fate.UNRESOLVED
     if terms.direction == "at_most":
@@ -60,6 +61,10 @@ def fate_of(terms: Terms, record: JsonObject) -> Fate:
     if known:
         return Fate.SUCCESS
     return Fate.VENDOR if outcome == Outcome.REFUSED else Fate.FAILURE
+
+
+def _failing(terms: Terms) -> bool:
+    return terms.direction == "at_most"
 
 
 def _failed_call(terms: Terms, record: JsonObject) -> Fate:

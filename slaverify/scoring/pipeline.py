@@ -41,6 +41,7 @@ from slaverify.scoring.verdicts import bounds_of, verdict_of
 UNKNOWN_OUTCOMES = frozenset({Outcome.UNRESOLVED, Outcome.AUDITOR_FAILURE, Outcome.NOT_SENT})
 """Outcomes that are nobody's or the auditor's: the verdict could have been any, so the record has bounds."""
 
+_WON = frozenset({Correctness.CORRECT, Correctness.UNDETERMINED})
 _MANIPULATION = frozenset({"hidden_text", "mixed_script_identifier", "bidi", "injection_suspected", "markup"})
 _FORMAT = {
     "overlong": "overlong_answer",
@@ -269,7 +270,8 @@ def _record(
     verdict = None
     if answer_class is not None:
         verdict = verdict_of(settings.verdict_table, answer_class, correctness, Grounding.NOT_APPLICABLE)
-    if answer_class is not None and "cut_body" in flags:
+    # a body that was cut bought a second try: what that try got wrong stays wrong, what it got right stays open
+    if "cut_body" in flags and answer_class is not None and correctness in _WON:
         verdict, correctness = None, Correctness.UNDETERMINED
         flags.add("open")
     elif answer_class is not None and verdict is None and not settings.judged:

@@ -75,10 +75,24 @@ def test_an_answer_without_verdict_or_bounds_is_never_guessed() -> None:
     assert fate_of(HALL, record(1, verdict=None)) is Fate.UNRESOLVED
 
 
-def test_a_cut_body_is_open_both_ways() -> None:
+def test_a_cut_body_never_wins() -> None:
     for terms in (ACC, HALL):
         assert fate_of(terms, record(1, flags=["cut_body"])) is Fate.OPEN
-        assert fate_of(terms, record(1, flags=["cut_body"], **WRONG)) is Fate.OPEN
+    unknown = {"verdict": None, "correctness": "undetermined", "bounds": {"worst": "incorrect", "best": "accurate"}}
+    for terms in (ACC, HALL):
+        assert fate_of(terms, record(1, flags=["cut_body", "open"], **unknown)) is Fate.OPEN
+
+
+def test_a_wrong_second_try_after_a_cut_body_is_a_failure() -> None:
+    for terms in (ACC, HALL):
+        assert fate_of(terms, record(1, flags=["cut_body"], **WRONG)) is Fate.FAILURE
+
+
+@pytest.mark.parametrize("verdict", ["abstention", "incomplete"])
+def test_a_second_try_that_says_nothing_hides_what_the_first_one_said(verdict: str) -> None:
+    found = record(1, flags=["cut_body"], verdict=verdict, correctness="incorrect")
+    assert fate_of(ACC, found) is Fate.FAILURE
+    assert fate_of(HALL, found) is Fate.OPEN
 
 
 def test_undetermined_words_are_unknown_unless_another_key_settles() -> None:

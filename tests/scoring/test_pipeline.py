@@ -51,11 +51,28 @@ def test_limits_come_before_the_comparison() -> None:
     assert scored(number("15"), "The term: 15 days").record.verdict == "accurate"
 
 
-def test_a_body_cut_short_is_open_whatever_it_says() -> None:
-    for text in ("15", "20"):
-        record = score(FIFTEEN, Answer(text, flags=("cut_body",)), Outcome.ANSWERED, settings()).record
-        assert record.verdict is None and {"open", "cut_body"} <= set(record.flags)
-        assert record.bounds is not None and record.bounds.best == "accurate"
+@pytest.mark.parametrize("text", ["15", "15 días", "Son quince.", "más de 15", "15 y quizá otro poco"])
+def test_a_right_answer_after_a_cut_body_is_open(text: str) -> None:
+    record = score(FIFTEEN, Answer(text, flags=("cut_body",)), Outcome.ANSWERED, settings()).record
+    assert record.verdict is None and {"open", "cut_body"} <= set(record.flags)
+    assert record.bounds is not None and record.bounds.best == "accurate"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("20", "incorrect"),
+        ("15 o 20", "incorrect"),
+        ("No son 15", "incorrect"),
+        ("It is 20 days", "incorrect"),
+        ("No lo sé.", "abstention"),
+        ("Depende.", "incomplete"),
+    ],
+)
+def test_a_wrong_answer_after_a_cut_body_stays_wrong(text: str, verdict: str) -> None:
+    record = score(FIFTEEN, Answer(text, flags=("cut_body",)), Outcome.ANSWERED, settings()).record
+    assert (record.verdict, record.bounds) == (verdict, None)
+    assert "cut_body" in record.flags and "open" not in record.flags
 
 
 def test_manipulation_is_an_event_and_moves_nothing() -> None:
