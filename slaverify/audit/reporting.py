@@ -10,6 +10,7 @@ from slaverify.audit.history import history_line
 from slaverify.audit.scoring import annex_files
 from slaverify.audit.session import Session, put
 from slaverify.canonical import loads_canonical, sha256_hex
+from slaverify.custody import RunRecord
 from slaverify.custody.append import record_report
 from slaverify.errors import ReportError, Text
 from slaverify.evidence import PARTIES, PUBLIC, Bundle
@@ -55,6 +56,7 @@ def _issue(session: Session, number: int, bundle: Bundle, language: str) -> Issu
     folder = session.run_folder(number)
     target = folder / FOLDER / f"{bundle_id(bundle)}.{language}.pdf"
     if not target.is_file():
+        _refuse_second(session, number, language, target)
         _write_pdf(session, number, bundle, language, target)
     pdf = target.read_bytes()
     facts = pdf_facts(pdf, None)
@@ -65,6 +67,24 @@ def _issue(session: Session, number: int, bundle: Bundle, language: str) -> Issu
     issued = Issued(target, language, identifier, facts.signed_digest)
     _register(session, number, bundle, issued)
     return issued
+
+
+def _refuse_second(session: Session, number: int, language: str, target: Path) -> None:
+    """Refuse to sign again what the ledger says was issued. Raises: ReportError SLV-R027."""
+    if language in issued_languages(session.record(number)):
+        raise ReportError(
+            "SLV-R027",
+            Text("el informe ya se emitió y su archivo no está", "the report was issued and its file is not here"),
+            why=Text("dos firmas del mismo informe serían dos informes", "two signatures of one report would be two"),
+            fix=Text("recupere el archivo de una copia", "restore the file from a copy"),
+            where=str(target),
+            exit_code=4,
+        )
+
+
+def issued_languages(record: RunRecord) -> frozenset[str]:
+    """Return the languages in which the ledger says that a run's report was issued."""
+    return frozenset(str(entry.data.get("language")) for entry in record.all("report_issued"))
 
 
 def _write_pdf(session: Session, number: int, bundle: Bundle, language: str, target: Path) -> None:
@@ -140,6 +160,7 @@ def _register(session: Session, number: int, bundle: Bundle, issued: Issued) -> 
         bundle_digest=bundle.digest,
         history_sha256=sha256_hex(line),
         size=bundle.manifest.header.ledger.size,
+        language=issued.language,
     )
     session.ledger.checkpoint(session.custodian)
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from slaverify.audit.alone import alone
 from slaverify.audit.closing import close_run_evidence, fit_signing_key
 from slaverify.audit.deciding import DECISION, decide_run
 from slaverify.audit.exchanging import exchange, rewrite
 from slaverify.audit.opening import open_next_run, prepare, start
-from slaverify.audit.reporting import issue_reports
+from slaverify.audit.reporting import issue_reports, issued_languages
 from slaverify.audit.scoring import SCORES, commit_scores, deliver_references, score_run
 from slaverify.audit.session import Session
-from slaverify.custody import Part
+from slaverify.custody import Part, RunRecord
 from slaverify.custody.checkpoints import covering
 from slaverify.errors import ApplicationError, ReportError, Text
 from slaverify.evidence import TOKEN
@@ -62,7 +63,10 @@ def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = S
         raise _unfinished(session, last.number)
     if unfinished and last is not None:
         number = last.number
-    elif resume and last is not None:
+        _refuse_elsewhere(session, last)
+    elif resume:
+        if last is None:
+            raise _nothing_to_resume(session)
         return progress_of(session, last.number)
     else:
         number, found = open_next_run(session)
@@ -73,9 +77,10 @@ def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = S
 
 
 def go(session: Session, number: int, until: Step) -> None:
-    """Walk run `number` to the end of step `until`."""
-    for step in ORDER[: ORDER.index(until) + 1]:
-        _STEPS[step](session, number)
+    """Walk run `number` to the end of step `until`, alone. Raises: ApplicationError SLV-A023 (another process)."""
+    with alone(session.run_folder(number) / "private"):
+        for step in ORDER[: ORDER.index(until) + 1]:
+            _STEPS[step](session, number)
 
 
 def check_signatory(session: Session, name: str) -> None:
@@ -99,7 +104,7 @@ def progress_of(session: Session, number: int) -> Progressed:
         Step.SCORE: record.last("scored") is not None,
         Step.JUDGE: record.last("scored") is not None,
         Step.DECIDE: (folder / DECISION).is_file(),
-        Step.REPORT: len(record.all("report_issued")) >= len(session.contract.model.report.languages),
+        Step.REPORT: issued_languages(record) >= set(session.contract.model.report.languages),
     }
     done = tuple(step for step in ORDER if facts[step])
     return Progressed(number, folder, done, next((step for step in ORDER if not facts[step]), None))
@@ -157,6 +162,31 @@ _STEPS: dict[Step, Callable[[Session, int], None]] = {
     Step.DECIDE: _decide,
     Step.REPORT: _report,
 }
+
+
+def _refuse_elsewhere(session: Session, record: RunRecord) -> None:
+    """Refuse to go on with a run whose folder is not under this `--out`. Raises: ApplicationError SLV-A022."""
+    folder = session.run_folder(record.number)
+    if record.started is not None and not (folder / "run" / "plan.json").is_file():
+        raise ApplicationError(
+            "SLV-A022",
+            Text(f"la corrida {record.number} no está en esta carpeta", f"run {record.number} is not in this folder"),
+            fix=Text("dé en --out la carpeta con que empezó", "give with --out the folder that it began with"),
+            where=str(folder),
+        )
+
+
+def _nothing_to_resume(session: Session) -> ApplicationError:
+    return ApplicationError(
+        "SLV-A024",
+        Text("no hay ninguna corrida de este contrato que seguir", "there is no run of this contract to go on with"),
+        why=Text(
+            "un contrato que cambió en algo es otro contrato",
+            "a contract that changed in anything is another contract",
+        ),
+        fix=Text("quite --resume para abrir una corrida", "leave out --resume to open a run"),
+        where=session.contract.digest,
+    )
 
 
 def _unfinished(session: Session, number: int) -> ApplicationError:

@@ -90,7 +90,17 @@ def session_of_run(run: Path, key: Path | None = None) -> tuple[Session, int]:
     folder = run.resolve()
     pointers = read_pointers(folder)
     session = session_for(contract_of_run(folder), pointers["bank"], pointers["out"], key, pointers["keys"])
-    return session, int(folder.name.rpartition("-")[2])
+    number = int(folder.name.rpartition("-")[2])
+    if session.run_folder(number) != folder:
+        raise ApplicationError(
+            "SLV-A022",
+            Text("esta carpeta se movió o es una copia", "this folder was moved, or is a copy"),
+            fix=Text(
+                f"use la original: {session.run_folder(number)}", f"use the original: {session.run_folder(number)}"
+            ),
+            where=str(folder),
+        )
+    return session, number
 
 
 def _load_signing(path: Path) -> SigningKey:

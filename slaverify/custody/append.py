@@ -293,8 +293,9 @@ def record_report(
     bundle_digest: str,
     history_sha256: str | None,
     size: int,
+    language: str,
 ) -> Entry:
-    """Record that a report was issued; `size` is the ledger size that its bundle holds."""
+    """Record that a report was issued, one entry a language; `size` is the ledger size that its bundle holds."""
     data = {
         **_run(contract_digest, run),
         "report_id": report_id,
@@ -302,6 +303,7 @@ def record_report(
         "bundle_digest": bundle_digest,
         "history_sha256": history_sha256,
         "size": size,
+        "language": language,
     }
     return ledger.append("report_issued", data, [auditor])
 

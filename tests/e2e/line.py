@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slaverify.canonical import JsonValue, jcs
-from slaverify.cli.demo.servers import serve
+from slaverify.cli.demo.servers import Respond, serve
 from slaverify.cli.wiring import now
 from slaverify.contract import edited, freeze
 from slaverify.contract.load import dump_yaml, load_contract, parse_contract
@@ -123,9 +123,8 @@ def write_contract(place: Place, vendor_url: str, tsa_url: str, changes: dict[st
     return place.contract
 
 
-@contextmanager
-def tsa(authority: Identity) -> Iterator[str]:
-    """Serve a timestamp authority on loopback and yield its URL."""
+def stamping(authority: Identity) -> Respond:
+    """Return what a timestamp authority answers."""
 
     def stamp(request: bytes) -> tuple[int, str, bytes]:
         reply = demo_tsa_reply(
@@ -133,7 +132,13 @@ def tsa(authority: Identity) -> Iterator[str]:
         )
         return 200, "application/timestamp-reply", reply
 
-    with serve(stamp) as url:
+    return stamp
+
+
+@contextmanager
+def tsa(authority: Identity, port: int = 0) -> Iterator[str]:
+    """Serve a timestamp authority on loopback and yield its URL."""
+    with serve(stamping(authority), port) as url:
         yield f"{url}/tsa"
 
 

@@ -14,7 +14,7 @@ from slaverify.cli import run as command
 from slaverify.cli.demo.servers import serve
 from slaverify.custody import read_ledger
 from tests.e2e.conftest import ENGINE
-from tests.e2e.line import Place, audit_arguments, make_place, slaverify, tsa, write_contract
+from tests.e2e.line import Place, audit_arguments, make_place, slaverify, stamping, tsa, write_contract
 from tests.simulator.arithmetic import VERSION, Calculator, items
 
 ENDPOINT_CHANGES: dict[str, JsonValue] = {**ENGINE, "report.languages": ["es"], "endpoint.call.attempts": 2}
@@ -185,15 +185,7 @@ def test_without_a_timestamp_nothing_private_leaves_and_the_walk_goes_on_later(p
         assert not [question for question in calculator.asked if "suman" in question]
         # The same port again: the authority is back.
         port = int(authority.rpartition(":")[2].partition("/")[0])
-        from slaverify.cli.wiring import now
-        from slaverify.evidence.pades.demo import demo_tsa_reply
-
-        def stamp(request: bytes) -> tuple[int, str, bytes]:
-            keys = place.authority
-            reply = demo_tsa_reply(request, keys.key_pem, keys.certificate_pem, now(), policy="1.3.6.1.4.1.99999.1")
-            return 200, "application/timestamp-reply", reply
-
-        with serve(stamp, port):
+        with serve(stamping(place.authority), port):
             done = slaverify(place, *audit_arguments(place, "--resume"))
     assert done.returncode == 0, done.stderr
 
