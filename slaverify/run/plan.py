@@ -17,6 +17,7 @@ TYPE = "slaverify/plan/1"
 SIDES = ("current", "candidate")
 _KEYS = {"position", "item_id", "repetition", "side", "stage", "shadow"}
 _DOMAIN = b"slaverify/plan/v1\x00"
+_SLOT = b"slaverify/slot/v1\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,16 @@ def build_plan(run_id: str, sample: Mapping[str, Sequence[str]], repetitions: in
 
 def _ticket(key: bytes, item: str, repetition: int) -> bytes:
     return hmac.digest(key, item.encode("utf-8") + b"\x00" + repetition.to_bytes(4, "big"), "sha256")
+
+
+def slot(plan_digest: str, position: int, planned: int) -> float:
+    """Return when an exchange of a run that is spread is due, as a share of the time, from 0 to below 1.
+
+    Each position has a slot of 1 / `planned`, and a place in it that follows from the plan's digest (hex): SHA-256 of
+    (domain ‖ digest ‖ u32 position), first 6 bytes / 2^48. The order is that of the plan; nobody chose the moment.
+    """
+    block = hashlib.sha256(_SLOT + bytes.fromhex(plan_digest) + position.to_bytes(4, "big")).digest()
+    return (position + int.from_bytes(block[:6], "big") / 2**48) / planned
 
 
 def plan_bytes(plan: Plan) -> bytes:

@@ -10,6 +10,9 @@ from datetime import UTC, datetime, timedelta
 
 from slaverify.contract import Contract
 
+SPREAD_SHARE = 0.95
+"""Share of the window over which the first attempts of a run are spread (convention)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -31,6 +34,17 @@ class RunRules:
     maintenance: tuple[Span, ...] = ()
     deadline: timedelta = timedelta(hours=72)
     on_mismatch: str = "invalid_run"
+    spread: bool = False
+
+    def due(self, started: datetime, share: float) -> datetime | None:
+        """Return the moment of a share of the window (0 to 1) in a run that is spread; None where it is not.
+
+        The last twentieth of the time is left to retries.
+        """
+        if not self.spread or self.window is None:
+            return None
+        first = max(started, self.window.start)
+        return first + share * SPREAD_SHARE * (self.window.until - first)
 
     def ends(self, started: datetime) -> datetime:
         """Return the moment from which nothing is sent."""
@@ -53,6 +67,7 @@ def rules_of(contract: Contract) -> RunRules:
         maintenance=tuple(Span(moment(span.from_), moment(span.to)) for span in contract.failed_calls.maintenance),
         deadline=timedelta(hours=contract.ledger.deadline_hours),
         on_mismatch=contract.engine.on_mismatch,
+        spread=contract.schedule.spread,
     )
 
 

@@ -29,6 +29,7 @@ from slaverify.run.faults import journal_error
 from slaverify.run.inputs import RunInputs, RunResult, RunState
 from slaverify.run.journal import Journal
 from slaverify.run.pace import Gate, Stop
+from slaverify.run.plan import slot
 from slaverify.run.preflight import send_probe
 from slaverify.run.rules import moment, stamp
 from slaverify.run.sender import Outbox, Sender, ending_now, exchange_lines, outcome_now
@@ -58,7 +59,8 @@ class Session:
         summary = journal.summary()
         self.planned, self.done = summary.planned, summary.done
         self.key = journal.mac_key
-        self.ends = self.rules.ends(moment(journal.header.started_at))
+        self.started = moment(journal.header.started_at)
+        self.ends = self.rules.ends(self.started)
         self.queue: deque[JournalExchange] = deque()
         self.parked: list[tuple[datetime, int, JournalExchange]] = []
         self.read_to, self.read_all = -1, False
@@ -149,15 +151,29 @@ class Session:
                 return None
             if await self._maintenance():
                 continue
-            if self.queue or self._refill():
-                return self.queue.popleft()
-            if not self.parked or self.parked[0][0] >= self.ends:
+            wait = self._seconds_to_next()
+            if wait is None:
                 return None
-            wait = (self.parked[0][0] - self.inputs.clock()).total_seconds()
             if wait <= 0:
-                return heapq.heappop(self.parked)[2]
+                return self.queue.popleft() if self._is_due() else heapq.heappop(self.parked)[2]
             await self.stop.sleep(min(wait, 30.0))
         return None
+
+    def _seconds_to_next(self) -> float | None:
+        """Return how long until an exchange may be sent; None if none is left, or none before the run ends."""
+        times = [self._due(self.queue[0])] if self.queue or self._refill() else []
+        if self.parked and self.parked[0][0] < self.ends:
+            times.append(self.parked[0][0])
+        return (min(times) - self.inputs.clock()).total_seconds() if times else None
+
+    def _is_due(self) -> bool:
+        return bool(self.queue) and self._due(self.queue[0]) <= self.inputs.clock()
+
+    def _due(self, row: JournalExchange) -> datetime:
+        """Return when an exchange is due: at once, or in its slot where the run is spread over its window."""
+        header = self.journal.header
+        share = slot(header.plan_sha256, row.position, self.planned) if self.rules.spread else 0.0
+        return self.rules.due(self.started, share) or self.started
 
     def _mine(self, row: JournalExchange) -> bool:
         return self.inputs.part is None or self.inputs.part.holds(row.position)
