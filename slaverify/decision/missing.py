@@ -55,7 +55,7 @@ def fate_of(terms: Terms, record: JsonObject) -> Fate:
         # The second try that a cut body bought may lose, it never wins.
         return Fate.OPEN
     if known is None:
-        return Fate.OPEN if "open" in _words(record.get("flags")) else Fate.UNRESOLVED
+        return Fate.OPEN if "open" in _words(record.get("flags")) or _vague(record) else Fate.UNRESOLVED
     if terms.direction == "at_most":
         return Fate.FAILURE if known else Fate.SUCCESS
     if known:
@@ -65,6 +65,11 @@ def fate_of(terms: Terms, record: JsonObject) -> Fate:
 
 def _failing(terms: Terms) -> bool:
     return terms.direction == "at_most"
+
+
+def _vague(record: JsonObject) -> bool:
+    # The verdict is settled and only the class is in doubt: no later step will say more.
+    return record.get("verdict") is not None and record.get("class") == "undetermined"
 
 
 def _failed_call(terms: Terms, record: JsonObject) -> Fate:

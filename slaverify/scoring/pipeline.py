@@ -153,14 +153,13 @@ def _decide(item: Item, text: Clean, found: Extracted, settings: Settings) -> _R
     kind = item.reference.kind if rule is not None or item.reference.kind == "none" else "text"
     classified = classify(task.passage, kind, values, settings)
     if found.marked and classified.answer_class is AnswerClass.ABSTENTION:
-        classified = _whole_text(item, text, found, settings, rule, classified)
+        classified, task = _whole_text(item, text, found, rule, classified, task)
     hedged = ("hedged",) if classified.hedged else ()
     if classified.answer_class is AnswerClass.ABSTENTION:
         spans = tuple(Span(span.start + found.answer.start, span.end + found.answer.start) for span in classified.spans)
         return _abstained(item, Outcome.ANSWERED, settings.abstention[0], classified.reason, (), spans)
     if classified.answer_class is AnswerClass.UNDETERMINED:
-        trace = _trace(settings.abstention[0], Correctness.UNDETERMINED, Reason.CLASS_UNDETERMINED)
-        return _Result(Outcome.ANSWERED, AnswerClass.UNDETERMINED, Correctness.UNDETERMINED, trace)
+        return _in_doubt(item, task, rule)
     if classified.answer_class is AnswerClass.NON_ANSWER:
         name = rule.name if rule is not None else "none@1"
         trace = _trace(name, Correctness.INCORRECT, Reason.NO_VALUE)
@@ -170,15 +169,26 @@ def _decide(item: Item, text: Clean, found: Extracted, settings: Settings) -> _R
 
 
 def _whole_text(
-    item: Item, text: Clean, found: Extracted, settings: Settings, rule: Rule | None, classified: Classified
-) -> Classified:
+    item: Item, text: Clean, found: Extracted, rule: Rule | None, classified: Classified, task: Task
+) -> tuple[Classified, Task]:
     # an abstention after the marker does not void what is asserted before it
-    whole = Task(Passage(text.text[found.whole.start : found.whole.end]), item.query_text(), settings)
+    span = found.whole
+    whole = Task(Passage(text.text[span.start : span.end]), task.query, task.settings, offset=span.start)
     values = rule.candidates(whole, item.reference) if rule is not None else []
-    again = classify(whole.passage, item.reference.kind, values, settings)
+    again = classify(whole.passage, item.reference.kind, values, task.settings)
     if again.answer_class is AnswerClass.ANSWER:
-        return Classified(AnswerClass.UNDETERMINED, Reason.CLASS_UNDETERMINED)
-    return classified
+        return Classified(AnswerClass.UNDETERMINED, Reason.CLASS_UNDETERMINED), whole
+    return classified, task
+
+
+def _in_doubt(item: Item, task: Task, rule: Rule | None) -> _Result:
+    # answer or abstention, nobody can say; but what holds no right value is right in no reading
+    if rule is not None:
+        result = _compare(item, task, rule, ("hedged",))
+        if result.correctness not in (Correctness.CORRECT, Correctness.UNDETERMINED):
+            return replace(result, answer_class=AnswerClass.UNDETERMINED, flags=(*result.flags, "hedged"))
+    trace = _trace(task.settings.abstention[0], Correctness.UNDETERMINED, Reason.CLASS_UNDETERMINED)
+    return _Result(Outcome.ANSWERED, AnswerClass.UNDETERMINED, Correctness.UNDETERMINED, trace)
 
 
 def _rule_for(kind: str, settings: Settings) -> Rule | None:

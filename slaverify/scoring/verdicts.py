@@ -10,12 +10,12 @@ from slaverify.scoring.record import AnswerClass, Bounds, Correctness, Grounding
 
 
 def verdict_of(table: str, answer_class: AnswerClass, correctness: Correctness, grounding: Grounding) -> Verdict | None:
-    """Return the verdict, null while the correctness is undetermined."""
+    """Return the verdict, null while the correctness is undetermined; an undetermined class alone leaves it."""
     if answer_class is AnswerClass.ABSTENTION:
         return Verdict.ABSTENTION
     if answer_class is AnswerClass.NON_ANSWER:
         return Verdict.INCOMPLETE
-    if answer_class is AnswerClass.UNDETERMINED or correctness is Correctness.UNDETERMINED:
+    if correctness is Correctness.UNDETERMINED:
         return None
     return Verdict(VERDICT_TABLES[table][correctness.value][grounding.value])
 

@@ -147,3 +147,11 @@ def test_hostile_records_raise_nothing_and_never_beat_an_accurate_one(
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "x", "", None, 1, True, 0.5])
 def test_what_is_no_decimal_is_null(value: object) -> None:
     assert decimal_of(value) is None
+
+
+def test_a_verdict_whose_class_is_in_doubt_buys_no_invalid_run() -> None:
+    abstains = terms_of(build([{**ACCURACY, "count": {"class": ["abstention"]}}]))[0]
+    found = record(1, **{**WRONG, "class": "undetermined"})
+    assert fate_of(abstains, found) is Fate.OPEN
+    assert fate_of(ACC, found) is Fate.FAILURE
+    assert fate_of(HALL, found) is Fate.FAILURE

@@ -37,8 +37,6 @@ def compare(quantity: Quantity, reference: NumberReference, question: Asked, tas
     other_unit = _unit_conflict(quantity, question)
     if other_unit is not None:
         return Fit.OTHER, other_unit
-    if _other_thing(quantity, question):
-        return Fit.OPEN, Reason.OTHER_UNIT
     value, fit, reason = _in_unit(quantity, reference.unit, question, task)
     if fit is Fit.OTHER:
         return fit, reason
@@ -46,6 +44,8 @@ def compare(quantity: Quantity, reference: NumberReference, question: Asked, tas
     within = abs(value - wanted) <= allowed(reference.value, reference.tolerance, task.settings.policies.tolerance)
     if not within:
         return Fit.OTHER, likeness(value, wanted)
+    if _other_thing(quantity, question):
+        return Fit.OPEN, Reason.OTHER_UNIT
     if fit is Fit.OPEN:
         return fit, reason
     return Fit.EQUAL, Reason.EQUAL if value == wanted else Reason.WITHIN_TOLERANCE
