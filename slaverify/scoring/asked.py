@@ -6,6 +6,7 @@ The reference is never looked at here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -14,7 +15,7 @@ from slaverify.scoring.exclusions import exclusions
 from slaverify.scoring.passage import Passage
 from slaverify.scoring.quantities import Quantity, every_quantity
 from slaverify.scoring.settings import Settings
-from slaverify.scoring.units import Unit, unit_at
+from slaverify.scoring.units import NAMES, Unit, unit_at
 
 _HOW_MANY = re.compile(
     r"\b(?:cuant[oa]s|(?:que|cual\ses\s(?:el|la))\s(?:numero|cantidad)\s(?:maxim[oa]\s|minim[oa]\s|total\s)?de|how\smany"
@@ -34,11 +35,26 @@ class Asked:
     day_kind: str | None
     percent: str | None
     stated: frozenset[tuple[Fraction, str]]
+    bare: frozenset[Fraction]
+    values: Counter[Fraction]
+    words: str
 
     def states(self, quantity: Quantity) -> bool:
         """Tell whether the question itself holds this number with this unit or noun."""
         label = _label(quantity)
         return quantity.value is not None and label is not None and (quantity.value, label) in self.stated
+
+    def echoed(self, quantity: Quantity) -> bool:
+        """Tell whether the question itself holds this number, with the same unit or noun, or as a mere number."""
+        if quantity.value is None:
+            return False
+        if self.states(quantity):
+            return True
+        mere = quantity.unit is None and quantity.percent is None
+        return mere and (quantity.value in self.bare or (quantity.noun is None and self._counted(quantity.value)))
+
+    def _counted(self, value: Fraction) -> bool:
+        return any(value == number and label not in _LABELS for number, label in self.stated)
 
 
 @lru_cache(maxsize=512)
@@ -50,14 +66,21 @@ def asked(query: str, settings: Settings) -> Asked:
     unit = None if match is None else unit_at(folded, match.start(), match.end())
     noun = match.group(1) if match is not None and match.re is _HOW_MANY else None
     percent = "%" if _PERCENT.search(folded) else "‰" if _PERMILLE.search(folded) else None
-    stated = {
-        (quantity.value, label)
-        for quantity in every_quantity(passage, settings, exclusions(passage))
-        if quantity.value is not None and (label := _label(quantity)) is not None
-    }
+    found = [one for one in every_quantity(passage, settings, exclusions(passage)) if one.value is not None]
+    labelled = [(one.value, _label(one)) for one in found if one.value is not None]
     return Asked(
-        None if unit is None else unit.unit, noun, None if unit is None else unit.day_kind, percent, frozenset(stated)
+        unit=None if unit is None else unit.unit,
+        noun=noun,
+        day_kind=None if unit is None else unit.day_kind,
+        percent=percent,
+        stated=frozenset((value, label) for value, label in labelled if label is not None),
+        bare=frozenset(value for value, label in labelled if label is None),
+        values=Counter(value for value, _ in labelled),
+        words=" ".join(folded.split()),
     )
+
+
+_LABELS = frozenset({"%", "‰", "pp", *(unit.name for unit in NAMES.values())})
 
 
 def _label(quantity: Quantity) -> str | None:

@@ -66,6 +66,10 @@ _ADDED = re.compile(
     r"|additional|another|further)\b"
 )
 _MORE = re.compile(r"\s(?:[a-z]{1,20}\s){0,2}(?:adicionales|adicional|mas|additional|more)\b")
+_RESULT = re.compile(
+    r"(?:=|->|→|\b(?:es|son|da|dan|suman|resultan?|resultado|equivalen?|igual\sa|total|is|are|gives?|makes?|equals?|get))"
+    r"(?:\s(?:de|a|un|una|el|la|total|igual|to|the|in)){0,3}:?\s?$"
+)
 _LIKENESS = (Reason.SIGN, Reason.SCALE, Reason.OTHER_DAY_KIND, Reason.OTHER_UNIT, Reason.AMBIGUOUS_SEPARATOR)
 
 
@@ -79,7 +83,13 @@ def resolve(
     equal = [one for one in asserted if one.fit is Fit.EQUAL]
     if not equal:
         return _without_equal(asserted)
-    rivals = [one for one in asserted if one.fit is not Fit.EQUAL and not _restated(one.quantity, equal, question)]
+    rivals = [
+        one
+        for one in asserted
+        if one.fit is not Fit.EQUAL
+        and not _restated(one.quantity, equal, question)
+        and not _operand(passage, one, equal, asserted, question)
+    ]
     best = next((one for one in equal if _plain(one.quantity)), equal[0])
     if rivals:
         return Finding(*_against(passage, equal, rivals, asserted), best.quantity)
@@ -106,6 +116,49 @@ def _restated(quantity: Quantity, equal: Sequence[Compared], question: Asked) ->
         return True  # 48 horas (2 días)
     kinds_differ = all(not _bare(one.quantity) and not _same_kind(quantity, one.quantity) for one in equal)
     return kinds_differ and question.states(quantity)
+
+
+def _operand(
+    passage: Passage, one: Compared, equal: Sequence[Compared], asserted: Sequence[Compared], question: Asked
+) -> bool:
+    # "100 y 3 suman 103": what the question itself puts in is quoted, unless it stands in one list with the answer
+    if not question.echoed(one.quantity) or _claimed(passage, one, equal, asserted):
+        return False
+    if any(right.quantity.value in question.values for right in equal) and not _result(
+        passage, equal, asserted, question
+    ):
+        return False
+    ordered = sorted(asserted, key=lambda other: other.quantity.span.start)
+    at = ordered.index(one)
+    for left, right in ((at - 1, at), (at, at + 1)):
+        if left < 0 or right >= len(ordered) or Fit.EQUAL not in (ordered[left].fit, ordered[right].fit):
+            continue
+        if joined(passage.folded, ordered[left].quantity.span.end, ordered[right].quantity.span.start):
+            return False
+    return True
+
+
+def _claimed(passage: Passage, one: Compared, equal: Sequence[Compared], asserted: Sequence[Compared]) -> bool:
+    # "Son 30. Son 15.": a number of the question put forward as the result, or alone in a sentence, is no operand
+    start = one.quantity.span.start
+    if _RESULT.search(passage.folded[max(start - 40, 0) : start]):
+        return True
+    sentence = passage.sentence_at(start)
+    beside = [other for other in asserted if sentence.start <= other.quantity.span.start < sentence.end]
+    return len(beside) < 2 and not any(other in equal for other in beside)
+
+
+def _result(passage: Passage, equal: Sequence[Compared], asserted: Sequence[Compared], question: Asked) -> bool:
+    # "9 por 1 es 9": the question holds the right value too, so only a result that it does not state counts
+    last = max(asserted, key=lambda one: one.quantity.span.start)
+    times = sum(one.quantity.value == last.quantity.value for one in asserted)
+    before = passage.folded[max(last.quantity.span.start - 40, 0) : last.quantity.span.start]
+    beyond = last.quantity.value is not None and times > question.values[last.quantity.value]
+    return last in equal and beyond and _RESULT.search(before) is not None and _said(passage) not in question.words
+
+
+def _said(passage: Passage) -> str:
+    return " ".join(passage.folded.split()).strip(" .!¿?")
 
 
 def _against(
