@@ -43,7 +43,7 @@ def _signed(bundle: Bundle, contract: LoadedContract, role: Role, data: bytes) -
         signature = bundle.read(f"{stem}.sshsig").decode("ascii", "replace")
         if any(key.ssh is not None and _ssh_holds(data, key.ssh, signature) for key in keys):
             return True
-    pinned = tuple(key.spki_sha256 for key in keys if key.spki_sha256 is not None)
+    pinned = tuple(digest for key in keys for digest in (key.spki_sha256, key.certificate_sha256) if digest is not None)
     if not bundle.has(f"{stem}.p7s") or not pinned:
         return False
     token = bundle.read(f"{stem}.tsr") if bundle.has(f"{stem}.tsr") else None

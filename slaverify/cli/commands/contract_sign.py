@@ -174,7 +174,7 @@ def _verified(
         return _ssh(data, PartySignature(role, "sshsig", signature), pinned)
     from slaverify.evidence.pades.party import PartyReader
 
-    pinned = tuple(key.spki_sha256 for key in keys if key.spki_sha256 is not None)
+    pinned = tuple(digest for key in keys for digest in (key.spki_sha256, key.certificate_sha256) if digest is not None)
     return PartyReader().verify(data, PartySignature(role, "cms", signature, token), pinned)
 
 
@@ -199,6 +199,7 @@ _REASONS = {
     "not of this contract": "no es de este contrato",
     "not by that key": "no la hizo esa llave",
     "by a key that the contract does not name": "es de una llave que el contrato no nombra",
+    "certificate not covered: pin its certificate_sha256": "nada cubre su certificado: pacte su certificate_sha256",
 }
 
 

@@ -19,7 +19,7 @@ from slaverify.evidence.pades.validation import SIGNER_USAGE, judge
 
 
 class PartyReader:
-    """Checks a detached CMS against pinned SPKI digests."""
+    """Checks a detached CMS against pinned digests: of public keys and, beside them, of whole certificates."""
 
     def verify(self, data: bytes, signature: PartySignature, pinned: tuple[str, ...]) -> SignatureFinding:
         """Return what was found; bytes that are no signature are a finding, never an exception."""
@@ -28,7 +28,9 @@ class PartyReader:
                 raise ValueError("too long")
             frame = read_frame(signature.signature, Kind.ENVELOPE)
             digest = sha256(data).digest()
-            cms = judge(signature.signature, frame, digest=digest, roots=(), moment=None, usage=SIGNER_USAGE)
+            cms = judge(
+                signature.signature, frame, digest=digest, roots=(), moment=None, usage=SIGNER_USAGE, pinned=pinned
+            )
         except Exception as error:  # noqa: BLE001 - bytes from anybody: whatever is raised, it is no signature
             return SignatureFinding(signature.role, False, "", None, f"{type(error).__name__}: {error}"[:200])
         key = cms.signer.spki_sha256
@@ -37,6 +39,8 @@ class PartyReader:
             ("not by that key", cms.valid),
             ("by a key that the contract does not name", key in pinned),
             (f"not as written: {', '.join(cms.shape)}", not cms.shape),
+            # A certificate of an authority that is not here: its digest, pinned, covers its other bytes.
+            ("certificate not covered: pin its certificate_sha256", cms.vouched),
         )
         reason = next((words for words, holds in checks if not holds), None)
         return SignatureFinding(signature.role, reason is None, key, _time(signature), reason)
