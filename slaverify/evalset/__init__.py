@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from slaverify.evalset.answer import Answer, ClaimedCitation
 from slaverify.evalset.bank import MAX_ITEM_BYTES, MAX_ITEMS, bank_problems, read_bank, write_bank
+from slaverify.evalset.importers.dispatch import FORMATS, import_any
 from slaverify.evalset.importers.lines import import_jsonl
-from slaverify.evalset.importers.report import Imported, ImportReport
+from slaverify.evalset.importers.options import ImportOptions, Proposal, UndecidedError
+from slaverify.evalset.importers.report import Imported, ImportRefusedError, ImportReport
+from slaverify.evalset.importers.shown import report_lines
 from slaverify.evalset.importers.squad import import_squad
 from slaverify.evalset.item import HOSTILE_STRATA, PROBE_STRATUM, Item
 from slaverify.evalset.parts import QUERY_FIELDS, REFERENCE_FIELDS, Parts, join, split
@@ -29,6 +32,7 @@ from slaverify.evalset.reference import (
 from slaverify.evalset.schema import item_schema, item_schema_sha256
 
 __all__ = [
+    "FORMATS",
     "HOSTILE_STRATA",
     "MAX_ITEMS",
     "MAX_ITEM_BYTES",
@@ -42,6 +46,8 @@ __all__ = [
     "ClaimedCitation",
     "DateReference",
     "EntityReference",
+    "ImportOptions",
+    "ImportRefusedError",
     "ImportReport",
     "Imported",
     "Item",
@@ -50,12 +56,15 @@ __all__ = [
     "NumberReference",
     "Parts",
     "Policies",
+    "Proposal",
     "Reference",
     "SetReference",
     "TextReference",
     "Tolerance",
     "TrajectoryReference",
+    "UndecidedError",
     "bank_problems",
+    "import_any",
     "import_jsonl",
     "import_squad",
     "item_schema",
@@ -63,6 +72,7 @@ __all__ = [
     "join",
     "parse_item",
     "read_bank",
+    "report_lines",
     "split",
     "write_bank",
 ]

@@ -11,7 +11,7 @@ from slaverify.cli.language import language, t
 from slaverify.cli.output import emit, fail, out, say
 
 if TYPE_CHECKING:
-    from slaverify.canonical import JsonObject
+    from slaverify.canonical import JsonObject, JsonValue
     from slaverify.evalset import Imported, ImportOptions, UndecidedError
 
 
@@ -160,7 +160,7 @@ def _show(error: UndecidedError) -> None:
 
 def _open(error: UndecidedError, command: str, as_json: bool) -> int:
     if as_json:
-        proposals = [
+        proposals: list[JsonValue] = [
             {
                 "option": proposal.option,
                 "value": proposal.value,
@@ -169,7 +169,7 @@ def _open(error: UndecidedError, command: str, as_json: bool) -> int:
             }
             for proposal in error.proposals
         ]
-        emit({"type": "slaverify/import-open/1", "source": error.where, "proposals": [*proposals], "command": command})
+        emit({"type": "slaverify/import-open/1", "source": error.where, "proposals": proposals, "command": command})
     say(error.lines(language())[0])
     _show(error)
     say(t("si está de acuerdo, repita:", "if you agree, repeat:"))
@@ -252,7 +252,7 @@ def _suggest(imported: Imported, target: Path, destination: Path) -> int:
     from slaverify.readiness.bank_kinds import suggest_kinds
 
     found = suggest_kinds(imported.items)
-    text = json.dumps({name: tree for name, tree in found.items()}, ensure_ascii=False, indent=1, sort_keys=True)
+    text = json.dumps(dict(found), ensure_ascii=False, indent=1, sort_keys=True)
     write_new(target, text.encode("utf-8") + b"\n")
     out(
         t(
