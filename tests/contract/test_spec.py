@@ -13,6 +13,8 @@ from slaverify.contract.profiles import PROFILES, default_policies
 from tests.contract.spec_table import END, SPEC, START, key_table
 
 ROOM = Path(slaverify.contract.__file__).parent
+LINT = ROOM.parent / "readiness"
+COMMANDS = ROOM.parent / "cli" / "commands"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,15 @@ def test_every_code_is_listed_and_every_listed_code_exists(spec: str) -> None:
     listed = set(re.findall(r"\b([CKJS][0-9]{3})\b", table))
     source = "".join(path.read_text("utf-8") for path in ROOM.rglob("*.py"))
     given = set(re.findall(r'"SLV-([CKJS][0-9]{3})"', source))
-    assert listed == given
+    commands = "".join(path.read_text("utf-8") for path in COMMANDS.glob("contract_*.py"))
+    assert listed == given | set(re.findall(r'"SLV-(C[0-9]{3})"', commands))
+
+
+def test_every_code_of_the_lint_is_listed(spec: str) -> None:
+    section = spec.split("### 4.1 Decidability")[1].split("## 5.")[0]
+    listed = set(re.findall(r"\b([CKJS][0-9]{3})\b", section))
+    source = "".join(path.read_text("utf-8") for path in LINT.rglob("*.py"))
+    assert listed == set(re.findall(r'"SLV-([CKJS][0-9]{3})"', source))
 
 
 def test_profiles_and_policies_are_written_down(spec: str) -> None:
