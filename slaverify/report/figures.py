@@ -119,6 +119,8 @@ def interval(entry: JsonObject, method: str = "exact") -> Node:
     if not isinstance(low, str) or not isinstance(high, str):
         return say("figure.no_interval")
     limit = text(entry, "threshold")
+    if Decimal(low) <= 0 and Decimal(high) >= 1:
+        return say("interval.unbounded")
     if Decimal(low) <= 0:
         return say("interval.up_to", high=share(high, "up", limit))
     if Decimal(high) >= 1:

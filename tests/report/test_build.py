@@ -175,3 +175,30 @@ def test_published_figures_stand_apart_and_a_pilot_says_so():
 def test_a_rehearsal_is_marked_on_each_page():
     rehearsal = [*sample.LIMITATIONS, {"code": "L26", "args": {}}]
     assert "SIN VALOR CONTRACTUAL" in html_of(sample.bundle("PASS", rehearsal))
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+@pytest.mark.parametrize(
+    ("low", "high", "rate"),
+    [
+        ("0.000000000", "1.000000000", "0.000000000"),
+        ("0.000000000", "1.000000000", "1.000000000"),
+        ("0.000000000", "0.060000000", "0.000000000"),
+        ("0.940000000", "1.000000000", "1.000000000"),
+        ("0.000000001", "0.999999999", "0.500000000"),
+    ],
+)
+@pytest.mark.parametrize("state", ["BREACH", "INCONCLUSIVE", "PASS"])
+def test_no_interval_that_a_run_can_end_with_stops_the_report(low, high, rate, state, language):
+    """Every answer open, every answer unresolved, no failure at all: there is a page for each."""
+    files = dict(sample.files(state))
+    results = json.loads(files["statistics/results.json"])
+    for entry in [*results["metrics"], *results["strata"]]:
+        whole = {"0.000000000": 0, "1.000000000": entry["n"]}.get(rate)
+        entry["exact"] = {"low": low, "high": high}
+        entry["rate"] = rate
+        if whole is not None:
+            right = whole if entry["direction"] == "at_least" else entry["n"] - whole
+            entry.update(x=right, failures=entry["n"] - right)
+    files["statistics/results.json"] = jcs(results)
+    assert html_of(sample.MemoryBundle(files), language)

@@ -9,26 +9,23 @@ import typer
 from slaverify.cli.language import t
 from slaverify.cli.output import out, say
 
-COMMANDS_PDF = """\
+_HEAD = """\
 # Nothing here was verified by slaverify. Each line is a public tool; run them in this folder.
 # 1. Is auditor.pem the key that the contract pins? Compare with report.signature.auditor_spki_sha256:
 openssl x509 -in auditor.pem -pubkey -noout | openssl pkey -pubin -outform DER | sha256sum
 # 2. Did that key sign these bytes?
-openssl cms -verify -binary -inform DER -in sig.p7s -content signed.bin -CAfile auditor.pem -purpose any -out /dev/null
-# 3. When, according to the timestamp authority (tsa.pem: take it from the contract)?
-openssl ts -verify -data sigvalue.bin -in token.der -token_in -CAfile tsa.pem -partial_chain
-openssl ts -reply -in token.der -token_in -text
-# 4. Are the data those of the bundle? Compare with bundle_digest of report.json:
-sha256sum manifest.json
 """
-COMMANDS_BUNDLE = """\
-# Nothing here was verified by slaverify. Each line is a public tool; run them in this folder.
-# auditor.pem and tsa.pem: take them from the contract that you hold.
-sha256sum -c SHA256SUMS
-openssl cms -verify -binary -inform DER -in manifest.p7s -content manifest.json -CAfile auditor.pem -purpose any >body
-openssl ts -verify -data manifest.p7s -in manifest.tsr -CAfile tsa.pem
-sha256sum manifest.json
-"""
+_ROOTS = "# 3. When? tsa.pem holds the roots of the contract that was given:\n"
+_NO_ROOTS = "# 3. When? Without --contract only the signer found in the file: this shows agreement, not trust.\n"
+_TAIL = "# 4. Identity of the evidence; compare with bundle_digest of the report:\nsha256sum manifest.json\n"
+_CMS = "openssl cms -verify -binary -inform DER -in {} -content {} -CAfile auditor.pem -purpose any -out /dev/null\n"
+_TRUSTED, _AGREES = "-CAfile tsa.pem\n", "-CAfile tsa.signer.pem -partial_chain\n"
+
+
+def _commands(signature: str, content: str, stamped: str, rooted: bool, sums: bool) -> bytes:
+    stamp = f"openssl ts -verify {stamped} {_TRUSTED if rooted else _AGREES}"
+    lines = [_HEAD, _CMS.format(signature, content), _ROOTS if rooted else _NO_ROOTS, stamp, _TAIL]
+    return "".join([*lines, "sha256sum -c SHA256SUMS\n" if sums else ""]).encode()
 
 
 def register(app: typer.Typer) -> None:
@@ -52,26 +49,40 @@ def extract(
             Text("la carpeta ya existe; no se sobrescribe", "the folder exists and is not overwritten"),
             where=str(folder),
         )
-    roots = None if contract is None else load_contract(contract).model.report.signature.tsa_roots
+    roots = () if contract is None else load_contract(contract).model.report.signature.tsa_roots or ()
     if file.is_file() and read(file)[:4] == b"%PDF":
-        from slaverify.evidence.pades import pdf_parts
-
-        parts = {**pdf_parts(read(file)), "COMMANDS.txt": COMMANDS_PDF.encode()}
-        if roots:
-            parts["tsa.pem"] = "\n".join(roots).encode("ascii")
-        folder.mkdir(parents=True)
-        for name, data in sorted(parts.items()):
-            write_new(folder / name, data)
+        parts = _of_pdf(file, folder, bool(roots))
     else:
-        from slaverify.evidence import PARTIES, PUBLIC
-        from slaverify.evidence.read import open_bundle
-        from slaverify.evidence.write import write_bundle
-
-        bundle = open_bundle(file)
-        write_bundle(bundle, folder, PUBLIC if bundle.withheld_paths() else PARTIES)
-        write_new(folder / "COMMANDS.txt", COMMANDS_BUNDLE.encode())
-        if roots:
-            write_new(folder / "tsa.pem", "\n".join(roots).encode("ascii"))
+        parts = _of_bundle(file, folder, bool(roots))
+    if roots:
+        parts["tsa.pem"] = "\n".join(roots).encode("ascii")
+    for name, data in sorted(parts.items()):
+        write_new(folder / name, data)
     out(str(folder))
     say(t("no se verificó nada; vea COMMANDS.txt", "nothing was verified; see COMMANDS.txt"))
     return 0
+
+
+def _of_pdf(file: Path, folder: Path, rooted: bool) -> dict[str, bytes]:
+    from slaverify.cli.files import read
+    from slaverify.evidence.pades import pdf_parts
+
+    parts = pdf_parts(read(file))
+    folder.mkdir(parents=True)
+    stamped = "-data sigvalue.bin -in token.der -token_in"
+    return {**parts, "COMMANDS.txt": _commands("sig.p7s", "signed.bin", stamped, rooted, sums=False)}
+
+
+def _of_bundle(file: Path, folder: Path, rooted: bool) -> dict[str, bytes]:
+    from slaverify.evidence import PARTIES, PUBLIC
+    from slaverify.evidence.pades import certificates_pem
+    from slaverify.evidence.read import open_bundle
+    from slaverify.evidence.write import write_bundle
+
+    bundle = open_bundle(file)
+    signature, _ = bundle.envelope()
+    whole = not bundle.withheld_paths()
+    write_bundle(bundle, folder, PARTIES if whole else PUBLIC)
+    commands = _commands("manifest.p7s", "manifest.json", "-data manifest.p7s -in manifest.tsr", rooted, sums=whole)
+    parts = {"COMMANDS.txt": commands}
+    return parts if signature is None else {**parts, "auditor.pem": certificates_pem(signature)}

@@ -23,7 +23,7 @@ from slaverify.evidence.pades.demo import (  # noqa: E402
 )
 from slaverify.evidence.pades.document import pdf_facts  # noqa: E402
 from slaverify.evidence.pades.envelope import detached_facts, envelope_facts  # noqa: E402
-from slaverify.evidence.pades.extract import pdf_parts  # noqa: E402
+from slaverify.evidence.pades.extract import certificates_pem, pdf_parts  # noqa: E402
 from slaverify.evidence.pades.party import PartyReader, PartySigner  # noqa: E402
 from slaverify.evidence.pades.sign import sign_pdf  # noqa: E402
 from slaverify.evidence.pades.tokens import reply_facts, token_facts  # noqa: E402
@@ -34,6 +34,7 @@ __all__ = [
     "LongTerm",
     "PartyReader",
     "PartySigner",
+    "certificates_pem",
     "demo_tsa_reply",
     "detached_facts",
     "envelope_facts",

@@ -21,7 +21,7 @@ def pdf_parts(pdf: bytes) -> dict[str, bytes]:
     """Return the parts of a signed report by file name.
 
     `signed.bin` the bytes that the signature covers, `sig.p7s` the CMS, `sigvalue.bin` its signature value (what the
-    token is over), `token.der`, `auditor.pem`, `tsa.pem` (certificates as they stand in the file), and the two
+    token is over), `token.der`, `auditor.pem`, `tsa.signer.pem` (certificates as they stand in the file), and the two
     attachments. Raises: EvidenceError SLV-E001 if the file is no signed report.
     """
     facts = pdf_facts(pdf, None)
@@ -42,10 +42,18 @@ def pdf_parts(pdf: bytes) -> dict[str, bytes]:
         for attribute in signer["unsigned_attrs"]:
             if attribute["type"].native == "signature_time_stamp_token":
                 token = attribute["values"][0]
-                parts |= {"token.der": token.dump(), "tsa.pem": _pem(token)}
+                parts |= {"token.der": token.dump(), "tsa.signer.pem": _pem(token)}
     except Exception as error:
         raise _unfit(f"{type(error).__name__}: {error}"[:200]) from error
     return parts
+
+
+def certificates_pem(signature: bytes) -> bytes:
+    """Return the certificates that stand in a CMS (DER), in PEM. Raises: EvidenceError SLV-E001."""
+    try:
+        return _pem(cms.ContentInfo.load(signature))
+    except Exception as error:
+        raise _unfit(f"{type(error).__name__}: {error}"[:200]) from error
 
 
 def _pem(content: cms.ContentInfo) -> bytes:

@@ -26,16 +26,17 @@ from slaverify.report.words import (
 
 CMS = "openssl cms -verify -binary -inform DER -in manifest.p7s -content manifest.json"
 COMMANDS = (
-    "slaverify verify {report} --contract contract.json --bundle {bundle}",
-    "slaverify extract {report} {folder}",
-    "pdfdetach -saveall {report}",
+    "slaverify verify {report} --bundle {bundle} --contract {contract} --rerender",
+    "slaverify extract {bundle} {folder} --contract {contract}",
+    "cd {folder}",
+    "openssl x509 -in auditor.pem -pubkey -noout | openssl pkey -pubin -outform DER | sha256sum",
     f"{CMS} -CAfile auditor.pem -purpose any -out /dev/null",
     "openssl ts -verify -data manifest.p7s -in manifest.tsr -CAfile tsa.pem",
     "sha256sum manifest.json",
 )
 FILES = {
-    "es": {"report": "informe.pdf", "bundle": "paquete.zip", "folder": "carpeta"},
-    "en": {"report": "report.pdf", "bundle": "bundle.zip", "folder": "folder"},
+    "es": {"report": "informe.pdf", "bundle": "paquete.zip", "contract": "contrato.yaml", "folder": "carpeta"},
+    "en": {"report": "report.pdf", "bundle": "bundle.zip", "contract": "contract.yaml", "folder": "folder"},
 }
 
 
