@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
@@ -22,7 +23,7 @@ from slaverify.run.attribution import count_outcomes
 from slaverify.run.derive import DerivedExchange, DerivedRun, complete_run, ended_exchange
 from slaverify.run.faults import journal_error
 from slaverify.run.journal import Journal
-from slaverify.run.plan import Plan, PlannedExchange, plan_bytes, plan_sha256
+from slaverify.run.plan import Plan, PlannedExchange, plan_chunks
 from slaverify.run.records import (
     EXCHANGES,
     OUTCOMES,
@@ -44,13 +45,12 @@ MAX_LINES = 384 * 1024 * 1024
 _LINE_OVERHEAD = 1024
 
 
-def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan, folder: Path) -> None:
+def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan | None, folder: Path) -> None:
     """Write `run/plan.json`, `run/outcomes.jsonl` and `run/exchanges.jsonl` under `folder`, each whole or not at all.
 
+    `plan` may be None: the journal's own rows are the plan, and its digest says so.
     Raises: EndpointError SLV-N030 if a stored outcome or batch root does not follow from the stored bytes.
     """
-    if plan_sha256(plan) != journal.header.plan_sha256:
-        raise journal_error("es de otro plan", "it is of another plan", str(journal.path))
     cuts = _cuts(journal)
     held = Stretches(journal.batches())
     trees: dict[int, Frontier] = {}
@@ -58,7 +58,7 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
     with ExitStack() as stack:
         outcomes = stack.enter_context(_replacing(folder / OUTCOMES))
         exchanges = stack.enter_context(_replacing(folder / EXCHANGES))
-        (stack.enter_context(_replacing(folder / PLAN))).write(plan_bytes(plan))
+        _write_plan(journal, plan, stack.enter_context(_replacing(folder / PLAN)))
         exchanges.write(jcs({"nonce": journal.nonce(EXCHANGES)}) + b"\n")
         for group in _grouped(journal):
             number = held.number_of(group[0].position)
@@ -87,6 +87,15 @@ def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Pla
         kept.append(record)
     whole = complete_run(plan, found)
     return DerivedRun(whole.exchanges, whole.counts, signals_of(plan, kept, found))
+
+
+def _write_plan(journal: Journal, plan: Plan | None, file: BinaryIO) -> None:
+    digest = sha256()
+    for chunk in plan_chunks(journal.header.run_id, journal.planned() if plan is None else plan.exchanges):
+        digest.update(chunk)
+        file.write(chunk)
+    if digest.hexdigest() != journal.header.plan_sha256:
+        raise journal_error("es de otro plan", "it is of another plan", str(journal.path))
 
 
 def stream_run(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Iterator[DerivedExchange]:

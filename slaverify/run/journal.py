@@ -31,6 +31,8 @@ from slaverify.run.stored import RunHeader, Summary
 
 __all__ = ["Journal", "RunHeader", "Summary"]
 
+_BLOCK = 4096
+
 
 class Journal(JournalRows):
     """One open journal, locked for this process."""
@@ -207,5 +209,6 @@ def _fill(path: Path, header: RunHeader, plan: Plan, events: Sequence[tuple[str,
 
 
 def _tokens(count: int) -> Iterator[str]:
-    block = secrets.token_bytes(16 * count).hex()
-    return (block[start : start + 32] for start in range(0, len(block), 32))
+    for first in range(0, count, _BLOCK):
+        block = secrets.token_bytes(16 * min(_BLOCK, count - first)).hex()
+        yield from (block[start : start + 32] for start in range(0, len(block), 32))

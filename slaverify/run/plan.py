@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import eq
+from typing import overload
 
-from slaverify.canonical import JsonValue, StrictJsonError, jcs, loads_canonical, sha256_hex
+from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, jcs, loads_canonical
 from slaverify.errors import EvidenceError, Text
 
 TYPE = "slaverify/plan/1"
@@ -37,7 +40,38 @@ class Plan:
     """All exchanges of a run, by position."""
 
     run_id: str
-    exchanges: tuple[PlannedExchange, ...]
+    exchanges: Sequence[PlannedExchange]
+
+
+class _Rounds(Sequence[PlannedExchange]):
+    """The exchanges of a plan that was drawn, made when they are looked at: 200,000 of them weigh 1 MB."""
+
+    def __init__(self, items: Sequence[str], rounds: Sequence[array[int]]) -> None:
+        self._items, self._rounds = items, rounds
+
+    def __len__(self) -> int:
+        return len(self._items) * len(self._rounds)
+
+    @overload
+    def __getitem__(self, index: int) -> PlannedExchange: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[PlannedExchange]: ...
+
+    def __getitem__(self, index: int | slice) -> PlannedExchange | Sequence[PlannedExchange]:
+        if isinstance(index, slice):
+            return tuple(self[position] for position in range(*index.indices(len(self))))
+        position = range(len(self))[index]
+        repetition, place = divmod(position, len(self._items))
+        return PlannedExchange(position, self._items[self._rounds[repetition][place]], repetition)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
 
 def build_plan(run_id: str, sample: Mapping[str, Sequence[str]], repetitions: int, seed: bytes) -> Plan:
@@ -50,10 +84,14 @@ def build_plan(run_id: str, sample: Mapping[str, Sequence[str]], repetitions: in
     items = [item for stratum in sorted(sample) for item in sample[stratum]]
     if len(set(items)) != len(items) or repetitions < 1:
         raise ValueError("each item once, at least one repetition")
-    order = sorted(
-        (repetition, _ticket(key, item, repetition), item) for item in items for repetition in range(repetitions)
-    )
-    return Plan(run_id, tuple(PlannedExchange(position, item, rep) for position, (rep, _, item) in enumerate(order)))
+    rounds = [_round(key, items, repetition) for repetition in range(repetitions)]
+    return Plan(run_id, _Rounds(items, rounds))
+
+
+def _round(key: bytes, items: Sequence[str], repetition: int) -> array[int]:
+    # Ticket and index in one string of bytes: tickets of 256 bits do not tie, so the index decides nothing.
+    tickets = sorted(_ticket(key, item, repetition) + index.to_bytes(4, "big") for index, item in enumerate(items))
+    return array("L", (int.from_bytes(ticket[-4:], "big") for ticket in tickets))
 
 
 def _ticket(key: bytes, item: str, repetition: int) -> bytes:
@@ -70,10 +108,11 @@ def slot(plan_digest: str, position: int, planned: int) -> float:
     return (position + int.from_bytes(block[:6], "big") / 2**48) / planned
 
 
-def plan_bytes(plan: Plan) -> bytes:
-    """Return the bytes of `run/plan.json`."""
-    exchanges: list[JsonValue] = [
-        {
+def plan_chunks(run_id: str, exchanges: Iterable[PlannedExchange]) -> Iterator[bytes]:
+    """Yield the bytes of `run/plan.json` piece by piece, as RFC 8785 has them."""
+    lead = b'{"exchanges":['
+    for exchange in exchanges:
+        tree: JsonObject = {
             "position": exchange.position,
             "item_id": exchange.item_id,
             "repetition": exchange.repetition,
@@ -81,14 +120,22 @@ def plan_bytes(plan: Plan) -> bytes:
             "stage": exchange.stage,
             "shadow": exchange.shadow,
         }
-        for exchange in plan.exchanges
-    ]
-    return jcs({"type": TYPE, "run_id": plan.run_id, "exchanges": exchanges})
+        yield lead + jcs(tree)
+        lead = b","
+    yield (b"" if lead == b"," else lead) + b"]," + jcs({"run_id": run_id, "type": TYPE})[1:]
+
+
+def plan_bytes(plan: Plan) -> bytes:
+    """Return the bytes of `run/plan.json`."""
+    return b"".join(plan_chunks(plan.run_id, plan.exchanges))
 
 
 def plan_sha256(plan: Plan) -> str:
     """Return the digest of the plan as the ledger holds it, hex."""
-    return sha256_hex(plan_bytes(plan))
+    digest = hashlib.sha256()
+    for chunk in plan_chunks(plan.run_id, plan.exchanges):
+        digest.update(chunk)
+    return digest.hexdigest()
 
 
 def read_plan(data: bytes) -> Plan:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from slaverify.canonical import JsonObject
 from slaverify.contract.words import Outcome
+from slaverify.run.plan import PlannedExchange
 from slaverify.run.rules import moment
 from slaverify.run.stored import JournalExchange, PendingBatch, StoredAttempt, Stretches, Summary, record_of_row
 
@@ -123,8 +124,15 @@ class JournalRows:
 
     def events(self, kind: str | None = None) -> list[tuple[str, str, JsonObject]]:
         """Return events in order as (time, kind, detail)."""
-        rows = self.connection.execute("SELECT at, kind, detail FROM event ORDER BY seq")
-        return [(at, word, json.loads(detail)) for at, word, detail in rows if kind in (None, word)]
+        rows = self.connection.execute(
+            "SELECT at, kind, detail FROM event WHERE kind = ? OR ? IS NULL ORDER BY seq", (kind, kind)
+        )
+        return [(at, word, json.loads(detail)) for at, word, detail in rows]
+
+    def planned(self) -> Iterator[PlannedExchange]:
+        """Stream the plan that the journal was made of, by position."""
+        rows = self.connection.execute("SELECT position, item_id, repetition, side FROM exchange ORDER BY position")
+        return (PlannedExchange(*row) for row in rows)
 
     def unbatched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the items that no batch holds: those with a result, and those with an intent alone."""

@@ -40,6 +40,8 @@ GRACE_S = 10.0
 """How long exchanges in flight may take to finish after an interruption, seconds."""
 PROBE_SHARES = (0.25, 0.5, 0.75, 1.0)
 """Shares of the run after which the public probe is sent again."""
+MAX_DRIFT = 64
+"""Most values of one kind that are noted as a drift: a vendor that sends a new one each time fills no journal."""
 _START_JITTER_S = 0.02
 
 
@@ -233,7 +235,7 @@ class Session:
         values = {"drift_echo": last.version, "drift_fingerprint": last.fingerprint, "drift_spki": row.records[-1].spki}
         for kind, value in values.items():
             known = self.seen[kind]
-            if value is not None and value not in known:
+            if value is not None and value not in known and len(known) < MAX_DRIFT:
                 if known:
                     detail: JsonObject = {"kind": kind, "position": row.position, "value": value[:200]}
                     self.sender.outstanding.add(self.writer.commit([self._event("drift", detail)]))

@@ -20,13 +20,13 @@ from slaverify.engine import compile_endpoint
 from slaverify.engine.wire import Secrets
 from slaverify.evalset import parse_item
 from slaverify.resources import resource as resource_path
-from slaverify.run import build_plan, plan_sha256, rules_of
+from slaverify.run import Batch, build_plan, plan_sha256, rules_of
 from slaverify.run.export import stream_run
 from slaverify.run.journal import Journal, RunHeader
 from slaverify.run.progress import LineProgress
 from slaverify.run.runner import RunInputs, carry_out_run, export_run
 from slaverify.scoring import score, settings_for
-from tests.run.world import CONTRACT, RUN_ID, SEED, Ledger, make_permit, now, stamp_now
+from tests.run.world import CONTRACT, RUN_ID, SEED, make_permit, now, stamp_now
 
 BANK, METHOD, SAMPLE = "sha256:" + "cd" * 32, "sha256:" + "ef" * 32, "11" * 32
 
@@ -45,6 +45,16 @@ class Queries(Mapping[str, JsonObject]):
 
     def __len__(self) -> int:
         return self.count
+
+
+class Count:
+    """A ledger that numbers batches and forgets them; that of custody writes a file."""
+
+    def on_batch(self, batch: Batch) -> int:
+        return batch.number
+
+    def find_batch(self, number: int) -> int | None:
+        return None
 
 
 def item_id(number: int) -> str:
@@ -95,23 +105,22 @@ def main(folder: Path, url: str, count: int, connections: int) -> None:
     write_contract(folder / "contract.yaml", url, connections)
     model: Contract = load_contract(folder / "contract.yaml").model
     spec, rules = compile_endpoint(model), rules_of(model)
-    plan = build_plan(RUN_ID, {"direct": [item_id(number) for number in range(count)]}, 1, SEED)
     with open_journal(folder, count) as journal:
         inputs = RunInputs(
             spec=spec,
             rules=rules,
-            plan=plan,
+            plan=None,
             queries=Queries(count),
-            permit=make_permit(plan),
+            permit=make_permit(journal.header.plan_sha256),
             secrets=Secrets({}),
-            ledger=Ledger(),
+            ledger=Count(),
             clock=now,
             progress=LineProgress(sys.stderr),
             probes=False,
         )
         result = carry_out_run(journal, inputs)
         ran = time.perf_counter() - began
-        export_run(journal, spec, rules, plan, folder)
+        export_run(journal, spec, rules, None, folder)
         settings = settings_for(model, "direct")
         accurate = 0
         with (folder / "scores.jsonl").open("wb") as file:

@@ -39,8 +39,17 @@ def processes():
 
 
 def test_kill_nine(tmp_path, processes, request):
-    kills, lives, seed = 0, 0, random.Random(20261130)
-    wanted = request.config.getoption("--kills")
+    kill_and_check(tmp_path, processes, request.config.getoption("--kills"), seed=20261130)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kill_nine_a_hundred_times(tmp_path, processes, seed):
+    kill_and_check(tmp_path, processes, 100, seed)
+
+
+def kill_and_check(tmp_path, processes, wanted: int, seed: int) -> None:
+    kills, lives, chance = 0, 0, random.Random(seed)
     while kills < wanted:
         lives += 1
         with AnsweringServer(behaviour) as server:
@@ -50,7 +59,7 @@ def test_kill_nine(tmp_path, processes, request):
             while True:
                 process = processes.Process(target=killed.run_once, args=arguments)
                 process.start()
-                process.join(seed.uniform(0.05, 0.45) if kills + killed_here < wanted else 60)
+                process.join(chance.uniform(0.05, 0.45) if kills + killed_here < wanted else 60)
                 if not process.is_alive():
                     assert process.exitcode == 0
                     break
