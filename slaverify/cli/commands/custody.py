@@ -14,6 +14,7 @@ from slaverify.cli.output import emit, out, say
 if TYPE_CHECKING:
     from slaverify.custody import Bank, LedgerView
     from slaverify.custody.keys import KeyStore, PartyKey
+    from slaverify.custody.seal import SealedBank
 
 group = typer.Typer(
     help=t("La custodia del banco: sellar, mirar, verificar.", "The escrow: seal, inspect, verify."),
@@ -70,27 +71,7 @@ def seal(
         custodian=custodian,
         clock=now,
     )
-    if as_json:
-        emit(
-            {
-                "type": "slaverify/seal/1",
-                "folder": str(sealed.folder),
-                "bank_digest": sealed.bank_digest,
-                "n": sealed.manifest.n,
-                "strata": dict(sealed.manifest.strata),
-                "origin": sealed.ledger_origin,
-                "vkey": sealed.ledger_vkey,
-            }
-        )
-        return 0
-    out(f"bank_digest: {sealed.bank_digest}")
-    out(f"size: {sealed.manifest.n}")
-    out("strata: {" + ", ".join(f"{name}: {n}" for name, n in sorted(sealed.manifest.strata.items())) + "}")
-    out("ledger:")
-    out(f"  origin: {sealed.ledger_origin}")
-    out(f"  vkey: {sealed.ledger_vkey}")
-    say(t(f"banco en {sealed.folder}; copie esas líneas al contrato", f"bank in {sealed.folder}; copy those lines"))
-    say(t("la identidad de recuperación (recovery.age) va fuera de línea", "keep recovery.age offline"))
+    _say_sealed(sealed, as_json)
     return 0
 
 
@@ -174,3 +155,29 @@ def _custodian(store: KeyStore, organisation: str) -> PartyKey:
     if found and organisation in ("", found[0].organisation):
         return found[0]
     return store.make("custodian", organisation=organisation or "local", roles=["custodian"], now=now())
+
+
+def _say_sealed(sealed: SealedBank, as_json: bool) -> None:
+    """Print what the contract needs of a new bank."""
+    manifest = sealed.manifest
+    if as_json:
+        emit(
+            {
+                "type": "slaverify/seal/1",
+                "folder": str(sealed.folder),
+                "bank_digest": sealed.bank_digest,
+                "n": manifest.n,
+                "strata": dict(manifest.strata),
+                "origin": sealed.ledger_origin,
+                "vkey": sealed.ledger_vkey,
+            }
+        )
+        return
+    out(f"bank_digest: {sealed.bank_digest}")
+    out(f"size: {manifest.n}")
+    out("strata: {" + ", ".join(f"{name}: {n}" for name, n in sorted(manifest.strata.items())) + "}")
+    out("ledger:")
+    out(f"  origin: {sealed.ledger_origin}")
+    out(f"  vkey: {sealed.ledger_vkey}")
+    say(t(f"banco en {sealed.folder}; copie esas líneas al contrato", f"bank in {sealed.folder}; copy those lines"))
+    say(t("la identidad de recuperación (recovery.age) va fuera de línea", "keep recovery.age offline"))
