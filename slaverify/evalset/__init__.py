@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from slaverify.evalset.answer import Answer, ClaimedCitation
 from slaverify.evalset.bank import MAX_ITEM_BYTES, MAX_ITEMS, bank_problems, read_bank, write_bank
+from slaverify.evalset.catalogue import Catalogue, CatalogueEntry, Hole, read_catalogue, write_catalogue
+from slaverify.evalset.catalogue_sources import Built, build_catalogue
+from slaverify.evalset.export import export_csv
 from slaverify.evalset.importers.dispatch import FORMATS, import_any
 from slaverify.evalset.importers.lines import import_jsonl
 from slaverify.evalset.importers.options import ImportOptions, Proposal, UndecidedError
@@ -30,6 +33,7 @@ from slaverify.evalset.reference import (
     TrajectoryReference,
 )
 from slaverify.evalset.schema import item_schema, item_schema_sha256
+from slaverify.evalset.template import template_csv, template_xlsx
 
 __all__ = [
     "FORMATS",
@@ -41,11 +45,15 @@ __all__ = [
     "REFERENCE_FIELDS",
     "AmountReference",
     "Answer",
+    "Built",
+    "Catalogue",
+    "CatalogueEntry",
     "ChoiceReference",
     "CitationReference",
     "ClaimedCitation",
     "DateReference",
     "EntityReference",
+    "Hole",
     "ImportOptions",
     "ImportRefusedError",
     "ImportReport",
@@ -64,6 +72,8 @@ __all__ = [
     "TrajectoryReference",
     "UndecidedError",
     "bank_problems",
+    "build_catalogue",
+    "export_csv",
     "import_any",
     "import_jsonl",
     "import_squad",
@@ -72,7 +82,11 @@ __all__ = [
     "join",
     "parse_item",
     "read_bank",
+    "read_catalogue",
     "report_lines",
     "split",
+    "template_csv",
+    "template_xlsx",
     "write_bank",
+    "write_catalogue",
 ]

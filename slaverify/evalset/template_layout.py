@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from slaverify.canonical import JsonObject, JsonValue
@@ -51,6 +51,10 @@ LABELS: Mapping[str, Text] = MappingProxyType(
 )
 """Field → label of its column, in the order of the sheet."""
 
+SHEET = Text("Preguntas", "Questions")
+PAGE = Text("Instrucciones", "Instructions")
+"""Names of the two sheets of the workbook; the second one holds no data."""
+
 FINDINGS_LABEL = Text("Hallazgos", "Findings")
 LISTS = frozenset({"reference.aliases", "expected_citations"})
 _FORMULA = re.compile(r"'*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]")
@@ -61,6 +65,12 @@ _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 def field_of(label: str) -> str | None:
     """Return the field of a column by its label in either language or by its own name; null if it is none of ours."""
     return _FIELDS.get(label)
+
+
+def ours(headings: Sequence[str]) -> bool:
+    """Tell whether a row of cells is the heading of one of our sheets."""
+    found = [field_of(heading) for heading in headings if heading]
+    return len(found) >= 3 and None not in found and {"id", "query"} <= set(found)
 
 
 def inert(cell: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from slaverify.cli.commands import bank_import
+from slaverify.cli.commands import bank_import, bank_sheets
 from slaverify.cli.language import t
 
 group = typer.Typer(
@@ -17,3 +17,4 @@ group = typer.Typer(
 )
 
 bank_import.register(group)
+bank_sheets.register(group)

@@ -14,7 +14,7 @@ from slaverify.evalset.importers.options import Deck, Proposal
 from slaverify.evalset.importers.reading import nfc
 from slaverify.evalset.importers.table import Row, Table
 from slaverify.evalset.problems import problem
-from slaverify.evalset.template_layout import FINDINGS, LABELS, field_of
+from slaverify.evalset.template_layout import FINDINGS, LABELS, field_of, ours
 
 IGNORED = "-"
 REFERENCE = "reference"
@@ -102,11 +102,7 @@ def find_columns(table: Table, deck: Deck, *, first_row: bool = False) -> Column
 
 def _own_row(rows: Sequence[Row]) -> Row | None:
     """Return the row whose every heading is ours."""
-    for row in rows[:_SEARCHED]:
-        found = [field_of(nfc(cell.text.strip())) for cell in row.cells if not cell.blank]
-        if len(found) >= 3 and None not in found and {"id", "query"} <= set(found):
-            return row
-    return None
+    return next((row for row in rows[:_SEARCHED] if ours([nfc(cell.text.strip()) for cell in row.cells])), None)
 
 
 def _header(table: Table, deck: Deck, *, first_row: bool) -> Row:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from slaverify.errors import SetError, Text
 from slaverify.evalset.importers.decoding import decode
 from slaverify.evalset.importers.options import Deck, Proposal
-from slaverify.evalset.importers.reading import line_ends
+from slaverify.evalset.importers.reading import line_ends, nfc
 from slaverify.evalset.importers.table import Cell, Row, Table
 from slaverify.evalset.problems import problem
+from slaverify.evalset.template_layout import ours
 
 if TYPE_CHECKING:
     import _csv
@@ -69,6 +70,10 @@ def _delimiter(text: str, name: str, deck: Deck) -> str:
         if len(sign) != 1 or sign in '"\r\n':
             raise problem("SLV-I015", Text(f"separador imposible: {given}", f"impossible separator: {given}"), name)
         return sign
+    for sign in DELIMITERS:
+        if ours([nfc(cell.strip()) for cell in _first_row(text, sign)]):
+            deck.given("delimiter", "template")
+            return sign
     fits = [(sign, width) for sign in DELIMITERS if (width := _width(text, sign)) > 1]
     if len(fits) == 1:
         sign, width = fits[0]
@@ -85,6 +90,13 @@ def _delimiter(text: str, name: str, deck: Deck) -> str:
     shown = "tab" if sign == "\t" else sign
     deck.propose("delimiter", Proposal("--delimiter", shown, why, tuple(text.splitlines()[:2])))
     return sign
+
+
+def _first_row(text: str, delimiter: str) -> list[str]:
+    try:
+        return next(_reader(text[:65_536], delimiter), [])
+    except csv.Error:
+        return []
 
 
 def _width(text: str, delimiter: str) -> int:

@@ -5,9 +5,13 @@ Source: docs/spec/import.md section 1.
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import zipfile
+
+from slaverify.evalset.importers.reading import nfc
+from slaverify.evalset.template_layout import ours
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.){1,64})"\s*:')
 _SEPARATORS = re.compile(r"[,;\t|]")
@@ -24,6 +28,8 @@ def sniff(data: bytes, name: str) -> tuple[str, bool]:
     if name.lower().endswith((".yaml", ".yml")):
         return "promptfoo", False
     heading = next((line for line in text.splitlines() if line.strip() and not line.lower().startswith("sep=")), "")
+    if any(ours([nfc(part.strip()) for part in next(csv.reader([heading], delimiter=sign))]) for sign in ",;\t|"):
+        return "csv", True
     names = {part.strip().strip('"') for part in _SEPARATORS.split(heading)}
     return _tool(names, "csv"), False
 

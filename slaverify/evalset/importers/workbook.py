@@ -21,6 +21,7 @@ from slaverify.evalset.importers.options import Deck, Proposal
 from slaverify.evalset.importers.sheet_xml import SheetFacts, ods_facts, open_archive, xlsx_facts
 from slaverify.evalset.importers.table import Cell, Row, Table
 from slaverify.evalset.problems import problem
+from slaverify.evalset.template_layout import PAGE, SHEET
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
@@ -74,6 +75,9 @@ def _choose(shown: list[str], concealed: list[str], name: str, deck: Deck) -> st
     if len(shown) == 1:
         deck.given("sheet", "file")
         return shown[0]
+    if set(shown) in ({SHEET.es, PAGE.es}, {SHEET.en, PAGE.en}):
+        deck.given("sheet", "template")
+        return SHEET.es if SHEET.es in shown else SHEET.en
     why = Text(f"es la primera de {len(shown)} hojas", f"it is the first of {len(shown)} sheets")
     deck.propose("sheet", Proposal("--sheet", shown[0], why, tuple(shown)))
     return shown[0]
