@@ -88,7 +88,10 @@ def _promise(contract: Contract, speech: Speech) -> Section:
 def _promised(contract: Contract, metric: Metric, speech: Speech) -> str:
     name = metric.name.es if speech.spanish else metric.name.en
     ready = LIBRARY.get(metric.library or "")
+    criteria = _criteria(contract, metric)
     meaning = "" if ready is None else f" ({ready.definition.in_language(speech.language)})"
+    if criteria:
+        meaning = speech.t(" de las respuestas: ", " of the answers: ") + " ".join(f"«{text}»" for text in criteria)
     least = speech.t("al menos", "at least") if metric.direction == "at_least" else speech.t("a lo más", "at most")
     if metric.kind == "quantile":
         limit = speech.number(metric.limit_s or Decimal(0))
@@ -105,6 +108,14 @@ def _promised(contract: Contract, metric: Metric, speech: Speech) -> str:
         promise = f"{least} {speech.percent(metric.threshold)}"
     binds = "" if metric.severity == "binding" else speech.t("; sólo se informa", "; only reported")
     return f"{name}: {promise}{meaning}{binds}."
+
+
+def _criteria(contract: Contract, metric: Metric) -> list[str]:
+    """Return the text of each criterion that the metric counts as met."""
+    if contract.judge is None or metric.count is None:
+        return []
+    named = {str(value).partition(":")[0] for value in metric.count.get("criteria", ())}
+    return [criterion.text.strip().rstrip(".") for criterion in contract.judge.criteria if criterion.id in named]
 
 
 def _measure(contract: Contract, speech: Speech) -> Section:

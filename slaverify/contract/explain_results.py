@@ -129,7 +129,8 @@ def money_section(contract: Contract, speech: Speech, steps: Sequence[MoneyStep]
         weight = "" if step.weight == 1 else f" × {speech.percent(step.weight)}"
         amount = "-" if step.amount is None else speech.money(step.amount)
         base = "-" if terms.base_amount is None else speech.money(terms.base_amount)
-        rows.append(Row((when, f"{base}{weight} × {speech.percent(step.share)}", amount)))
+        share = f" × {speech.percent(step.share)}" if step.share != 1 or not weight else ""
+        rows.append(Row((when, f"{base}{weight}{share}", amount)))
     if not steps:
         lines.append(speech.t("No hay créditos pactados.", "No credits are agreed."))
     else:
