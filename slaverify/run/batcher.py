@@ -17,7 +17,10 @@ from slaverify.canonical import JsonObject
 from slaverify.run import schema
 from slaverify.run.batches import PERIOD_S, SIZE, Batch, make_batch
 from slaverify.run.stored import Stretches
-from slaverify.run.writer import Writer
+from slaverify.run.writer import Statement, Writer
+
+TOGETHER = 16
+"""Most batches whose rows share a commit (convention): a fast run would else finish more than it can register."""
 
 
 class LedgerPort(Protocol):
@@ -63,11 +66,13 @@ class Batcher:
     async def pump(self, *, everything: bool = False) -> None:
         """Write the batches that are due, or all that is finished. Raises what the ledger raises."""
         async with self._lock:
-            while len(front := self._front(SIZE)) >= SIZE:
-                await self._write(front)
+            while len(front := self._front(SIZE * TOGETHER)) >= SIZE:
+                whole = len(front) - len(front) % SIZE
+                await self._write([front[start : start + SIZE] for start in range(0, whole, SIZE)])
             if everything or (self._waiting and monotonic() - self._oldest >= PERIOD_S):
-                for stretch in _stretches(sorted(self._waiting)):
-                    await self._write(stretch)
+                stretches = _stretches(sorted(self._waiting))
+                for start in range(0, len(stretches), TOGETHER):
+                    await self._write(stretches[start : start + TOGETHER])
 
     def _front(self, most: int) -> list[int]:
         while self._low in self._batched or self._held.number_of(self._low) is not None:
@@ -80,17 +85,25 @@ class Batcher:
             position += 1
         return found
 
-    async def _write(self, positions: Sequence[int]) -> None:
-        number = self._number
-        lines = [{**line, "batch": number} for position in positions for line in self._waiting[position]]
-        batch = make_batch(number, positions, lines)
-        await self._writer.commit([(schema.BATCH, (number, batch.first, batch.last, batch.root, self._previous))])
-        sequence = await asyncio.to_thread(self._ledger.on_batch, batch)
-        await self._writer.commit([(schema.BATCH_SEQ, (sequence, number))])
-        for position in positions:
-            del self._waiting[position]
-            self._batched.add(position)
-        self._number, self._previous = number + 1, batch.root
+    async def _write(self, stretches: Sequence[Sequence[int]]) -> None:
+        batches: list[Batch] = []
+        rows: list[Statement] = []
+        for number, positions in enumerate(stretches, self._number):
+            lines = [{**line, "batch": number} for position in positions for line in self._waiting[position]]
+            batch = make_batch(number, positions, lines)
+            rows.append((schema.BATCH, (number, batch.first, batch.last, batch.root, self._previous)))
+            batches.append(batch)
+            self._previous = batch.root
+        await self._writer.commit(rows)
+        sequences = await asyncio.to_thread(lambda: [self._ledger.on_batch(batch) for batch in batches])
+        await self._writer.commit(
+            [(schema.BATCH_SEQ, (seq, batch.number)) for seq, batch in zip(sequences, batches, strict=True)]
+        )
+        for positions in stretches:
+            for position in positions:
+                del self._waiting[position]
+                self._batched.add(position)
+        self._number += len(batches)
         self._oldest = monotonic()
 
 
