@@ -168,9 +168,14 @@ def effective(n_eff: float, t: float, alpha_pass: float, alpha_breach: float) ->
 def betting(n: int, t: float, alpha_pass: float, alpha_breach: float) -> Counted:
     """Return the design of a bounded mean for scores at both ends of the scale, the widest spread that there is.
 
-    `t` is the promised share of the scale, in (0, 1). Source: docs/spec/decision.md (betting e-values).
+    `t` is the promised share of the scale; at its ends neither state can occur.
+    Source: docs/spec/decision.md (betting e-values).
     """
     from math import log
+
+    if not 0.0 < t < 1.0:
+        # At an end of the scale no sample can speak for one side.
+        return Counted(n, None, None)
 
     def passes(failures: int) -> bool:
         return log_wealth({1.0: n - failures, 0.0: failures}, t) >= -log(alpha_pass)

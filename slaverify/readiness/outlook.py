@@ -166,6 +166,15 @@ def design_of(contract: Contract, metric: Metric, cluster_size: int = CLUSTER_SI
     return Planned(effective(n_judge, t, alpha_pass, alpha_breach), "judge", n_judge, int(worth), judged)
 
 
+def best_design(contract: Contract, metric: Metric) -> Design:
+    """Return the design at its best: every item by itself, a judge without error. What it cannot PASS, nothing can."""
+    t, alpha_pass = float(scale_of(metric).t), float(metric.decision.alpha_pass)
+    alpha_breach, n = float(breach_level(contract, metric)), metric_n(contract, metric)
+    if is_bet(metric):
+        return betting(n, t, alpha_pass, alpha_breach)
+    return effective(_n_eff(contract, metric, n, min(alpha_pass, alpha_breach), 1)[0], t, alpha_pass, alpha_breach)
+
+
 def scale_of(metric: Metric) -> Scale:
     """Return the promised success share and how it reads: a rate, a share of a mean's scale, errors over weight."""
     if metric.kind == "corpus_rate" and metric.r_max:

@@ -46,17 +46,35 @@ def power_advice(contract: Contract, metric: Metric, seen: MetricOutlook) -> Ite
             Text(f"`{metric.id}` nunca puede dar NO CUMPLE", f"`{metric.id}` can never BREACH"),
             Text("suba n o el riesgo `alpha_breach`", "raise n or the risk `alpha_breach`"),
         )
-    if seen.binding and metric.cluster is not None and not seen.can_pass:
-        yield Finding(
+    if seen.binding and not seen.can_pass:
+        yield _assumed_away(metric, seen)
+    yield from _rule(contract, metric, seen)
+
+
+def _assumed_away(metric: Metric, seen: MetricOutlook) -> Finding:
+    """A metric that could PASS at its best, and not with the groups or the judge that are assumed of it."""
+    if metric.cluster is not None:
+        return Finding(
             "SLV-S029",
-            (*path, "cluster"),
+            ("metrics", seen.index, "cluster"),
             Text(
                 f"`{metric.id}`: con {seen.cluster_size} ítems por {metric.cluster.by} ya no puede CUMPLIR",
                 f"`{metric.id}`: with {seen.cluster_size} items per {metric.cluster.by} it can no longer PASS",
             ),
             Text("suba n, o pida al banco grupos más chicos", "raise n, or ask the bank for smaller groups"),
         )
-    yield from _rule(contract, metric, seen)
+    return Finding(
+        "SLV-S029",
+        ("metrics", seen.index, "threshold"),
+        Text(
+            f"`{metric.id}`: con el peor juez que se acepta, {seen.n} ítems valen {seen.n_eff:.0f}: no puede CUMPLIR",
+            f"`{metric.id}`: with the worst judge accepted, {seen.n} items are worth {seen.n_eff:.0f}: it cannot PASS",
+        ),
+        Text(
+            "exija más sensibilidad y especificidad, o más etiquetas",
+            "ask for more sensitivity and specificity, or for more labels",
+        ),
+    )
 
 
 def _rule(contract: Contract, metric: Metric, seen: MetricOutlook) -> Iterator[Finding]:

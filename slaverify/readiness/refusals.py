@@ -12,7 +12,7 @@ from slaverify.canonical import decimal_text
 from slaverify.contract import Contract, Finding, Metric, has_integers, instant, metric_n, metric_strata, sample_sizes
 from slaverify.errors import Text
 from slaverify.readiness.designs import betting
-from slaverify.readiness.outlook import binds, design_of, is_bet, scale_of
+from slaverify.readiness.outlook import best_design, binds, is_bet, scale_of
 
 _MAX_UNITS = 1_000_000
 
@@ -29,19 +29,15 @@ def refusals(contract: Contract, now: datetime) -> Iterator[Finding]:
 
 def _can_never_pass(contract: Contract, metric: Metric, index: int) -> Iterator[Finding]:
     """A metric without integers whose best possible result is no PASS (those with integers: SLV-S007 of the loader)."""
-    n = metric_n(contract, metric)
-    if is_bet(metric):
-        # Clusters at their best: every item by itself.
-        alpha, t = float(metric.decision.alpha_pass), float(scale_of(metric).t)
-        if not 0.0 < t < 1.0 or not betting(n, t, alpha, alpha).can_pass:
-            yield _never(metric, index, n, _smallest_bet(t, alpha))
-    elif not design_of(contract, metric, cluster_size=1).design.can_pass:
+    n, t = metric_n(contract, metric), scale_of(metric).t
+    if not 0 < t < 1:
         yield _never(metric, index, n, None)
+    elif not best_design(contract, metric).can_pass:
+        needed = _smallest_bet(float(t), float(metric.decision.alpha_pass)) if is_bet(metric) else None
+        yield _never(metric, index, n, needed)
 
 
 def _smallest_bet(t: float, alpha: float) -> int | None:
-    if not 0.0 < t < 1.0:
-        return None
     n = 1
     while not betting(n, t, alpha, alpha).can_pass:
         n *= 2
