@@ -112,3 +112,8 @@ def test_which_strata_a_ready_metric_takes() -> None:
     assert among("accuracy_of_answered@1") == {"stratum": ["direct", "otra"], "class": ["answer"]}
     for odd in ({"metrics": None}, {"metrics": [None, {"library": 3}]}, {}):
         assert with_library(odd) == odd
+
+
+def test_a_text_where_a_list_is_due_holds_no_words() -> None:
+    assert not matches({"flags": ("a",)}, {"flags": "abc"})
+    assert not matches({"rules": ("a",)}, {"rules": {"reason": "a"}})
