@@ -82,7 +82,7 @@ def rule(contract: Contract, assessed: Sequence[Assessed], run_validity: RunVali
     integrity = [_integrity(contract, one) for one in assessed]
     members = [
         Member(
-            state=_before_family(one),
+            state=_before_family(one, effect),
             p_breach=None if one.prior is not None else one.p_breach,
             binding=one.terms.binding,
             tested=one.terms.tested,
@@ -116,12 +116,12 @@ def _family_level(assessed: Sequence[Assessed]) -> Fraction:
     return min(levels, default=Fraction(0))
 
 
-def _before_family(one: Assessed) -> State:
+def _before_family(one: Assessed, effect: Ruling | None) -> State:
     if one.prior is not None:
         return one.prior.state
     if not one.terms.tested and one.breaches_alone:
         return State.BREACH
-    return State.PASS if one.passes else State.INCONCLUSIVE
+    return State.PASS if one.passes and effect is None else State.INCONCLUSIVE
 
 
 def _forced(one: Assessed, effect: Ruling | None) -> bool:

@@ -160,6 +160,7 @@ def test_guarded_rejection_of_a_bank() -> None:
     entry = first(build([metric]), run(3))
     assert entry["pass_max_failures"] == entry["breach_min_failures"] - 1
     assert Fraction(entry["risk_false_pass"]) > Fraction("0.9")
+    assert entry["breach_min_failures"] == 18  # of a population it would be 20
     tiny = {
         "strata": {"direct": 3, "out_of_corpus": 60},
         "size": 63,
@@ -167,6 +168,7 @@ def test_guarded_rejection_of_a_bank() -> None:
     }
     few = first(build([{**metric, "threshold": "0.4"}], evaluation_set=tiny), [record(0), *run()[120:]])
     assert (few["pass_max_failures"], few["state"]) == (None, "INCONCLUSIVE")
+    assert few["risk_false_pass"] == "0.000000000"
 
 
 def test_a_bank_settles_at_most_with_all_of_it() -> None:

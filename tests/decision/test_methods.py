@@ -20,7 +20,13 @@ def first(contract, records: list, validity: RunValidity = VALID, **kwargs: obje
     counted = inputs(contract, records)
     numbers = results(contract, counted, validity, **kwargs)
     jcs(numbers)
-    jcs(decide(contract, numbers, validity))
+    decision = decide(contract, numbers, validity)
+    jcs(decision)
+    alone = states(contract, counted, validity, **kwargs)
+    assert alone["state"] == decision["state"]
+    assert [(m["state"], m["reason"]) for m in alone["metrics"]] == [
+        (m["state"], m["reason"]) for m in decision["metrics"]
+    ]
     return numbers["metrics"][0]
 
 

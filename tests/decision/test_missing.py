@@ -112,6 +112,65 @@ def test_criteria() -> None:
     assert fate_of(GRADED, record(1, criteria=None)) is Fate.FAILURE
 
 
+def test_criteria_may_have_a_colon() -> None:
+    terms = terms_of(build([{**ACCURACY, "count": {"criteria": ["a:b:met"]}}]))[0]
+    assert fate_of(terms, record(1, criteria={"a:b": "met"})) is Fate.SUCCESS
+    assert fate_of(terms, record(1, criteria={"a:b": "unresolved"})) is Fate.UNRESOLVED
+    assert fate_of(terms, record(1, criteria={"a": "unresolved"})) is Fate.FAILURE
+
+
+def test_an_error_rate_may_count_failures() -> None:
+    failing = {**HALLUCINATION, "count": {"outcome": ["vendor_failure", "malformed"]}}
+    terms = terms_of(build([failing]))[0]
+    assert fate_of(terms, record(1, outcome="vendor_failure")) is Fate.VENDOR
+    assert fate_of(terms, record(1, outcome="truncated")) is Fate.SUCCESS
+    assert fate_of(terms, record(1)) is Fate.SUCCESS
+
+
+LIMITED = {
+    **ACCURACY,
+    "kind": "quantile",
+    "limit_s": "2",
+    "count": {"correctness": ["correct"]},
+}
+OPEN_WORD = {"correctness": "undetermined"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "fate"),
+    [
+        ({"latency_ms": 1}, Fate.SUCCESS),
+        ({"latency_ms": 3000}, Fate.FAILURE),
+        ({"latency_ms": None}, Fate.UNRESOLVED),
+        ({"latency_ms": True}, Fate.UNRESOLVED),
+        ({"latency_ms": 1, **OPEN_WORD}, Fate.UNRESOLVED),
+        ({"latency_ms": 3000, **OPEN_WORD}, Fate.FAILURE),
+        ({"latency_ms": None, "correctness": "incorrect"}, Fate.FAILURE),
+    ],
+)
+def test_a_limit_and_a_filter_must_both_hold(changes: dict, fate: Fate) -> None:
+    assert fate_of(terms_of(build([LIMITED]))[0], record(1, **changes)) is fate
+
+
+CUT = {**ACCURACY, "cut": "0.7", "value": "value", "scale": ["0", "1"], "count": {"correctness": ["correct"]}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "fate"),
+    [
+        ({"value": "0.7"}, Fate.SUCCESS),
+        ({"value": "0.69"}, Fate.FAILURE),
+        ({"value": None}, Fate.UNRESOLVED),
+        ({"value": "0.7", **OPEN_WORD}, Fate.UNRESOLVED),
+        ({"value": "0.6", **OPEN_WORD}, Fate.FAILURE),
+        ({"value": None, "correctness": "incorrect"}, Fate.FAILURE),
+        ({"value": None, "outcome": "refused", "verdict": "abstention", "correctness": "correct"}, Fate.VENDOR),
+    ],
+)
+def test_a_cut_and_a_filter_must_both_hold(changes: dict, fate: Fate) -> None:
+    assert fate_of(terms_of(build([CUT]))[0], record(1, **changes)) is fate
+
+
 @pytest.mark.parametrize("outcome", [None, "", "ANSWERED", "pass", 1, True, ["answered"]])
 def test_a_word_that_is_no_outcome_proves_nothing(outcome: object) -> None:
     assert fate_of(ACC, {**record(1), "outcome": outcome}) is Fate.UNRESOLVED
