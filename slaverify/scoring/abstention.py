@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from slaverify.scoring.assertion import Assertion
+from slaverify.scoring.beside import Beside, apart, names_source, talk, within, words_of
 from slaverify.scoring.cues import Cues, cues
 from slaverify.scoring.data import word_list
 from slaverify.scoring.exclusions import Exclusions, exclusions
@@ -28,7 +29,7 @@ from slaverify.scoring.record import AnswerClass
 from slaverify.scoring.result import Span
 from slaverify.scoring.settings import Settings
 
-TYPED = frozenset({"number", "amount", "date", "choice", "citation", "json", "set"})
+TYPED = frozenset({"number", "amount", "date", "choice", "citation", "json"})
 """Kinds whose values a grammar finds: without one, there is no value."""
 
 _SPACES = re.compile(r"\s+")
@@ -43,7 +44,15 @@ _STATED = re.compile(
 )
 _CONDITION = re.compile(r"\b(?:si|que|whether|that|if)\b")
 _NEGATIVE = re.compile(r"\b(?:no|ni|tampoco|nada|ningun[oa]?|not|nor|neither|none|nothing)\b|n't\b")
-_FEW_WORDS = 3
+_BRACKETS = re.compile(r"\((?=[^()\n]{0,200}?(?:[a-z]{2}|\b(?!(?:19|20)[0-9]{2}\b)[0-9]))[^()\n]{1,400}\)")
+_COUNTS = re.compile(
+    r"\b(?:cuant[oa]s?|cuando|plazo|monto|porcentaje|fecha|numero|how (?:many|much|long|old)|when|deadline"
+    r"|percentage|date)\b"
+)
+_THESE = re.compile(
+    r"\b(?:consultad\w{1,2}|revisad\w{1,2}|disponibles?|siguientes?|consulted|provided|reviewed|following):$"
+)
+_TURN = re.compile(r"^\W*(?:pero|sino|aunque|sin embargo|but|however|although|though|yet|y|e|and)\W+")
 _SOURCE_NOUNS = word_list("text.json", "source_nouns")
 
 
@@ -63,7 +72,8 @@ class Segment:
 
     span: Span
     part: Part
-    words: int
+    text: str
+    raw: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +94,8 @@ class Value:
     assertion: Assertion
 
 
-def classify(passage: Passage, kind: str, values: Sequence[Value], settings: Settings) -> Classified:
-    """Return the class of the answer `passage`; `values` are the candidates of the slot of `kind`."""
+def classify(passage: Passage, kind: str, values: Sequence[Value], settings: Settings, query: str = "") -> Classified:
+    """Return the class of the answer `passage` to `query`; `values` are the candidates of the slot of `kind`."""
     if is_null_token(passage.text, settings):
         return Classified(AnswerClass.ABSTENTION, Reason.NULL_TOKEN, (Span(0, len(passage.text)),))
     patterns = cues(settings.abstention)
@@ -96,13 +106,19 @@ def classify(passage: Passage, kind: str, values: Sequence[Value], settings: Set
     excluded = exclusions(passage)
     if kind not in TYPED:
         values = _values(passage, excluded, settings)
-    asserted = [value for value in values if value.assertion is not Assertion.NEGATED]
+    asserted = [
+        value for value in values if value.assertion is not Assertion.NEGATED or _in_bracket(value.span, segments)
+    ]
     standing = [value for value in asserted if _stands(passage, value.span, segments, kind)]
     if standing or (asserted and not found and kind in TYPED):
         return Classified(AnswerClass.ANSWER, Reason.EQUAL, found, hedged=bool(found))
     if found:
-        doubt = any(_doubtful(passage, value.span, segments, kind) for value in asserted)
-        return _with_cue(segments, kind, found, excluded, doubt=doubt)
+        counted = kind not in TYPED and _COUNTS.search(Passage(query).folded) is not None
+        doubt = any(_doubtful(passage, value.span, segments, counted) for value in asserted)
+        beside = Beside.NOTHING if kind in TYPED else _beside(segments, patterns, words_of(query))
+        return _with_cue(segments, kind, found, excluded, beside, doubt=doubt)
+    if kind == "none" and _only_refers(segments, patterns, words_of(query)):
+        return Classified(AnswerClass.ABSTENTION, Reason.ABSTAINED)
     if kind == "none" and _only_denies(passage, segments):
         return Classified(AnswerClass.UNDETERMINED, Reason.CLASS_UNDETERMINED)
     return _without_cue(segments, kind, excluded, denied=bool(values))
@@ -140,31 +156,50 @@ def _segments(passage: Passage, patterns: Cues, kind: str) -> list[Segment]:
     if not _WORD.search(masked):
         masked = passage.folded  # the whole answer is in quotes
     hedges = re.compile(rf",\s(?={patterns.hedge_start.pattern})") if "," in masked else None
-    out: list[Segment] = []
+    inner = [Span(match.start() + 1, match.end() - 1) for match in _BRACKETS.finditer(masked)]
+    out = [_segment(passage, masked, span, patterns, kind) for span in inner]
+    outer = _BRACKETS.sub(lambda match: " " * len(match.group()), masked)
     for clause in passage.clauses:
         start = clause.start
-        cuts = [match.end() for match in _SPLIT.finditer(masked, clause.start, clause.end)]
+        cuts = [match.end() for match in _SPLIT.finditer(outer, clause.start, clause.end)]
         if hedges is not None:
-            cuts += [match.end() for match in hedges.finditer(masked, clause.start, clause.end)]
-        if patterns.concessive.match(masked[clause.start : clause.end].lstrip(" ¿¡\"'")):
-            comma = masked.find(", ", clause.start, clause.end)
+            cuts += [match.end() for match in hedges.finditer(outer, clause.start, clause.end)]
+        if patterns.concessive.match(outer[clause.start : clause.end].lstrip(" ¿¡\"'")):
+            comma = outer.find(", ", clause.start, clause.end)
             cuts += [comma + 2] if comma > 0 else []
         for end in [*sorted(set(cuts)), clause.end]:
-            text = _flat(masked[start:end]).strip()
-            words = len(_WORD.findall(text))
-            if words:
-                out.append(Segment(Span(start, end), _part(text, patterns, kind), words))
+            if _WORD.search(outer, start, end):
+                out.append(_segment(passage, outer, Span(start, end), patterns, kind))
             start = end
-    return out
+    out.sort(key=lambda segment: (segment.span.start, -segment.span.end))
+    return [_in_place(segment, masked) for segment in out]
+
+
+def _in_place(segment: Segment, folded: str) -> Segment:
+    # "el reglamento (Decreto 45)", "los textos: Ley 1 y Ley 2": the name of a source says no more than the source;
+    # "no trata de seguros, sino de carga": what a source treats instead
+    before = folded[max(segment.span.start - 80, 0) : segment.span.start].rstrip()
+    named = (before.endswith("(") or _THESE.search(before)) and names_source(segment.text, before)
+    instead = segment.text.startswith("sino ") and names_source("norma " + segment.text, before)
+    neutral = segment.part is Part.OTHER and bool(named or instead)
+    return replace(segment, part=Part.NEUTRAL) if neutral else segment
+
+
+def _segment(passage: Passage, folded: str, span: Span, patterns: Cues, kind: str) -> Segment:
+    text = _flat(folded[span.start : span.end]).strip()
+    return Segment(span, _part(text, patterns, kind), text, passage.text[span.start : span.end])
+
+
+def _segment_at(position: int, segments: Sequence[Segment]) -> Segment | None:
+    holding = [one for one in segments if one.span.start <= position < one.span.end]
+    return holding[-1] if holding else None
 
 
 def _part(text: str, patterns: Cues, kind: str) -> Part:
-    body = re.sub(r"^\W*(?:pero|sino|aunque|sin embargo|but|however|although|though|yet|y|and)\W+", "", text)
+    body = _TURN.sub("", text)
     if patterns.courtesy.search(body):
         return Part.NEUTRAL
-    if patterns.lack.search(body) or patterns.refusal.search(body) or patterns.denial.search(body):
-        return Part.CUE
-    if kind in TYPED and patterns.slot_denial.search(body):
+    if _cue(body, patterns, kind) is not None:
         return Part.CUE
     if patterns.offer.search(body) or patterns.advice.search(body) or body.endswith("?"):
         return Part.NEUTRAL
@@ -175,9 +210,48 @@ def _part(text: str, patterns: Cues, kind: str) -> Part:
     return Part.RULE if patterns.assertion.search(body) else Part.OTHER
 
 
+def _cue(body: str, patterns: Cues, kind: str) -> re.Match[str] | None:
+    kinds = (patterns.lack, patterns.refusal, patterns.denial, *((patterns.slot_denial,) if kind in TYPED else ()))
+    found = [match for pattern in kinds if (match := pattern.search(body)) is not None]
+    return min(found, key=lambda match: match.start()) if found else None
+
+
+def _beside(segments: Sequence[Segment], patterns: Cues, known: frozenset[str]) -> Beside:
+    # what the answer says beside its cues, in a slot whose values no grammar finds
+    def cue(text: str) -> re.Match[str] | None:
+        return _cue(text, patterns, "none")
+
+    def neutral(text: str) -> bool:
+        return _part(text, patterns, "none") is Part.NEUTRAL
+
+    worst = Beside.NOTHING
+    for segment in segments:
+        body = _TURN.sub("", segment.text)
+        if segment.part is Part.CUE:
+            raw = segment.raw[max(len(segment.raw) - len(body), 0) :]
+            worst = max(worst, within(body, raw, known, cue, neutral))
+        elif segment.part is Part.OTHER:
+            worst = max(worst, apart(body, known))
+        elif segment.part is Part.NEUTRAL and patterns.courtesy.search(body) is None:
+            worst = max(worst, talk(body, known, neutral))
+    return worst
+
+
+def _inside(span: Span, other: Span) -> bool:
+    return other.start < span.start and span.end <= other.end
+
+
+def _only_refers(segments: Sequence[Segment], patterns: Cues, known: frozenset[str]) -> bool:
+    # "Consulte a la municipalidad." sends elsewhere and says nothing else
+    if any(segment.part is not Part.NEUTRAL for segment in segments):
+        return False
+    advice = any(patterns.advice.search(segment.text) for segment in segments)
+    return advice and _beside(segments, patterns, known) is Beside.NOTHING
+
+
 def _stands(passage: Passage, span: Span, segments: Sequence[Segment], kind: str) -> bool:
     # a value inside a denial is denied with it, unless a verb states it anew: "no hay norma y el plazo es de 30 días"
-    segment = next((one for one in segments if one.span.start <= span.start < one.span.end), None)
+    segment = _segment_at(span.start, segments)
     if segment is None or segment.part in (Part.RULE, Part.GUESS, Part.OTHER):
         return True
     if segment.part is Part.NEUTRAL:
@@ -189,19 +263,31 @@ def _stands(passage: Passage, span: Span, segments: Sequence[Segment], kind: str
     return " y " in before[: stated.start()] or ("," in before[: stated.start()] and before.count(",") == 1)
 
 
-def _doubtful(passage: Passage, span: Span, segments: Sequence[Segment], kind: str) -> bool:
+def _in_bracket(span: Span, segments: Sequence[Segment]) -> bool:
+    # "No lo sé (15)": the negation before the bracket does not reach into it
+    own = _segment_at(span.start, segments)
+    return own is not None and any(_inside(own.span, other.span) for other in segments if other is not own)
+
+
+def _doubtful(passage: Passage, span: Span, segments: Sequence[Segment], counted: bool) -> bool:
     # a value in an offer or a piece of advice, or set off from the denial by a comma
-    segment = next((one for one in segments if one.span.start <= span.start < one.span.end), None)
+    segment = _segment_at(span.start, segments)
     if segment is None:
         return False
     if segment.part is Part.NEUTRAL:
-        return kind not in TYPED
+        return counted
     folded = passage.folded
     return "," in folded[span.end : segment.span.end] or "," in folded[segment.span.start : span.start]
 
 
 def _with_cue(
-    segments: Sequence[Segment], kind: str, found: tuple[Span, ...], excluded: Exclusions, *, doubt: bool
+    segments: Sequence[Segment],
+    kind: str,
+    found: tuple[Span, ...],
+    excluded: Exclusions,
+    beside: Beside,
+    *,
+    doubt: bool,
 ) -> Classified:
     rest = [segment for segment in segments if segment.part is not Part.CUE]
     ruled = any(segment.part is Part.RULE for segment in rest)
@@ -211,10 +297,9 @@ def _with_cue(
     )
     # "La Dirección, aunque el texto no lo dice": a name and then a hedge
     named = kind == "entity" and segments[0].part is Part.OTHER
-    if ruled or guessed or cited or named:
+    if ruled or guessed or cited or named or beside is Beside.CONTENT:
         return Classified(AnswerClass.ANSWER, Reason.NO_VALUE, found, hedged=True)
-    others = [segment for segment in rest if segment.part is Part.OTHER and segment.words > _FEW_WORDS]
-    if doubt or (kind not in TYPED and others):
+    if doubt or beside is Beside.TALK:
         return Classified(AnswerClass.UNDETERMINED, Reason.CLASS_UNDETERMINED, found)
     return Classified(AnswerClass.ABSTENTION, Reason.ABSTAINED, found)
 

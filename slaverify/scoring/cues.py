@@ -39,7 +39,7 @@ class Detector:
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """The patterns of all agreed detectors together, so that an answer in another of their languages is read too."""
+    """The patterns of all detectors together, for an abstention in another language is one; `languages`: the agreed."""
 
     languages: frozenset[str]
     lack: re.Pattern[str]
@@ -88,7 +88,7 @@ def cues(names: tuple[str, ...]) -> Cues:
         )
     chosen = [DETECTORS[name] for name in names]
     joined = {
-        category: re.compile("|".join(f"(?:{dict(detector.patterns)[category]})" for detector in chosen))
+        category: re.compile("|".join(f"(?:{dict(detector.patterns)[category]})" for detector in DETECTORS.values()))
         for category in CATEGORIES
     }
     return Cues(frozenset(detector.language for detector in chosen), **joined)

@@ -151,7 +151,7 @@ def _decide(item: Item, text: Clean, found: Extracted, settings: Settings) -> _R
     )
     values = rule.candidates(task, item.reference) if rule is not None else []
     kind = item.reference.kind if rule is not None or item.reference.kind == "none" else "text"
-    classified = classify(task.passage, kind, values, settings)
+    classified = classify(task.passage, kind, values, settings, task.query)
     if found.marked and classified.answer_class is AnswerClass.ABSTENTION:
         classified, task = _whole_text(item, text, found, rule, classified, task)
     hedged = ("hedged",) if classified.hedged else ()
@@ -175,7 +175,7 @@ def _whole_text(
     span = found.whole
     whole = Task(Passage(text.text[span.start : span.end]), task.query, task.settings, offset=span.start)
     values = rule.candidates(whole, item.reference) if rule is not None else []
-    again = classify(whole.passage, item.reference.kind, values, task.settings)
+    again = classify(whole.passage, item.reference.kind, values, task.settings, task.query)
     if again.answer_class is AnswerClass.ANSWER:
         return Classified(AnswerClass.UNDETERMINED, Reason.CLASS_UNDETERMINED), whole
     return classified, task
