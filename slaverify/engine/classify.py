@@ -143,7 +143,8 @@ def fault_outcome(spec: EndpointSpec, fault: Fault) -> Outcome:
     if fault is Fault.QUOTA:
         vendor = spec.call.paid_by == "vendor"
     elif fault is Fault.UNAUTHORISED:
-        vendor = spec.auth is not None and spec.auth.owner == "vendor"
+        # Without an agreed credential there is none of the auditor's that could have expired.
+        vendor = spec.auth is None or spec.auth.owner == "vendor"
     return Outcome.VENDOR_FAILURE if vendor else Outcome.AUDITOR_FAILURE
 
 
