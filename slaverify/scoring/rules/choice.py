@@ -37,9 +37,19 @@ _BEFORE = (
     r"|\b(?:podria|puede|deberia|could|might|may|should)\s(?:ser|be)\s(?:la\s)?(?:opcion\s|alternativa\s)?|:\s"
     r"|\b(?:es|seria|is|it's|would be)\s(?:la\s|el\s|the\s)?|\b(?:la|sino|not|no|but)\s(?:la\s|es\sla\s|es\s)?)"
 )
+_JOIN = (
+    r"(?:,|/|;|&|\+|\.\.+|…|\by/o\b|\bo\b|\bu\b|\by\b|\be\b|\baunque\b|\bpero\b|\bjunto\scon\b|\bademas\sde\b|\basi\scomo\b"
+    r"|\bcomo\b|\bo\sbien\b|\bor\b|\band\b|\bthough\b|\balthough\b|\bbut\b|\bplus\b|\bas\swell\sas\b|\balong\swith\b)"
+)
 _MORE = (
-    r"(?:\s?(?:,|/|;|\by/o\b|\bo\b|\bu\b|\by\b|\bor\b|\band\b)\s?"
-    r"(?:la\s|quizas\s|tal vez\s|maybe\s|perhaps\s)?[\"'(\[]?)"
+    rf"(?:\s?{_JOIN}\s?(?:{_JOIN}\s?){{0,2}}"
+    r"(?:(?:la|el|quizas?|tal\svez|maybe|perhaps|tambien|ademas|igualmente|incluso|acaso|also|even|possibly|possiblemente|bien"
+    r"|opcion|alternativa|letra|option|letter|the|es|podria\sser|puede\sser|could\sbe|might\sbe|maybe)\s){0,4}[\"'(\[]?)"
+)
+_ALSO = re.compile(
+    r"[\"')\]]?,?\s(?:tambien|igualmente|asimismo|ademas|too|also|as\swell)\b"
+    r"|[\"')\]]?\s(?:es|son|seria|podria\sser|puede\sser|is|are|could\sbe|might\sbe|may\sbe)\s(?:\w{1,12}\s)?"
+    r"(?:correct|valid|posible|possible|right|cierta|aceptable|acceptable|verdader|plausible)"
 )
 _ORDINARY = frozenset(["A", "E", "I", "O", "U", "Y"])
 """Labels that are also words: `A` and `I` in English, `A`, `E`, `O`, `U`, `Y` in Spanish."""
@@ -73,6 +83,11 @@ def judge(task: Task, reference: ChoiceReference) -> Finding | None:
         return Finding(Correctness.INCORRECT, both, None)
     if reference.value not in chosen:
         return Finding(Correctness.INCORRECT, Reason.OTHER_VALUE, None)
+    rivals = _strays(task.passage, reference.options, reference.value, found)
+    if rivals:
+        also = any(_ALSO.match(task.passage.folded, span.end) for span in rivals)
+        held = (Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS)
+        return Finding(*(held if also else (Correctness.UNDETERMINED, Reason.UNRESOLVED_CANDIDATES)), None)
     if all(mention.assertion is Assertion.DOUBTFUL for mention in asserted):
         return Finding(Correctness.UNDETERMINED, Reason.QUALIFIED, None)
     return Finding(Correctness.CORRECT, Reason.EQUAL, None)
@@ -91,6 +106,24 @@ def mentions(passage: Passage, options: Mapping[str, str]) -> list[Mention]:
         if not any(mention.span.start < span.end and span.start < mention.span.end for span in taken)
     ]
     return sorted(texts + labels, key=lambda mention: mention.span)
+
+
+def _strays(passage: Passage, options: Mapping[str, str], value: str, found: list[Mention]) -> list[Span]:
+    # a label of another option that stands alone outside the positions of labels: "B, porque la norma de D…"
+    others = sorted(
+        (label for label in options if label != value and re.fullmatch(r"[A-Z]", label) and label not in _ORDINARY),
+    )
+    if not others or _whole(passage.text, options) is not None:
+        return []
+    pattern = re.compile(rf"(?<![\w.'’])(?:{'|'.join(others)})(?![\w'’]|\.[A-Z])")
+    taken = [mention.span for mention in found]
+    spans = [Span(*match.span()) for match in pattern.finditer(passage.text)][:MAX_MENTIONS]
+    return [
+        span
+        for span in spans
+        if not any(span.start < other.end and other.start < span.end for other in taken)
+        and assertion(passage, span) is not Assertion.NEGATED
+    ]
 
 
 def _whole(text: str, options: Mapping[str, str]) -> str | None:
@@ -143,7 +176,18 @@ def _labels(passage: Passage, labels: tuple[str, ...]) -> list[Mention]:
     for span in list(spans)[:MAX_MENTIONS]:
         _chain(text, folded, span, after, spans)
     kept = sorted(spans.items())[:MAX_MENTIONS]
-    return [Mention(label, span, assertion(passage, span), by_text=False) for span, label in kept]
+    return [Mention(label, span, _stands(passage, span, kept), by_text=False) for span, label in kept]
+
+
+def _stands(passage: Passage, span: Span, found: list[tuple[Span, str]]) -> Assertion:
+    # "No or Yes": the option No joined to another one denies nothing
+    how = assertion(passage, span)
+    if how is Assertion.NEGATED:
+        for other, label in found:
+            join = _CHAIN.match(passage.folded, other.end) if fold(label) in _DENIALS else None
+            if join is not None and join.end() == span.start:
+                return Assertion.ASSERTED
+    return how
 
 
 def _last(text: str, after: re.Pattern[str]) -> re.Match[str] | None:
@@ -158,6 +202,7 @@ def _last(text: str, after: re.Pattern[str]) -> re.Match[str] | None:
 _LEAD = re.compile(_BEFORE)
 _ARTICLE = re.compile(r"^(?:el|la|los|las|un|una|the|an?)\s")
 _SHORT = 3
+_DENIALS = frozenset(["no", "not", "none", "ninguna", "ninguno", "falso", "false"])
 _CHAIN = re.compile(r"[\"')\]]?" + _MORE)
 
 
@@ -183,7 +228,7 @@ def _chain(text: str, folded: str, span: Span, after: re.Pattern[str], spans: di
     for _ in range(64):
         join = _CHAIN.match(folded, end)
         found = after.match(text, join.end()) if join is not None else None
-        if found is None:
+        if found is None or (found.group("label") in _ORDINARY and not _is_label(text, found, "")):
             return
         spans[Span(*found.span("label"))] = found.group("label")
         end = found.end("label")
