@@ -158,9 +158,9 @@ def test_no_text_takes_long() -> None:
         "[" + "a," * (mega // 2 - 9),
         "a: 'x'\n" * (mega // 8),
     ):
-        start = time.monotonic()
+        start = time.process_time()
         refuses_or_loads(text.encode(), "c.yaml")
-        assert time.monotonic() - start < 5, text[:10]
+        assert time.process_time() - start < 5, text[:10]
 
 
 def test_a_file_that_is_not_there(tmp_path) -> None:

@@ -155,3 +155,20 @@ def test_margins_are_read_on_their_own_scale() -> None:
     assert speech.better.rate == pytest.approx(0.05)
     assert speech.worse.rate == pytest.approx(0.11)
     assert Decimal("0.08") == speech.threshold
+
+
+def test_only_a_bank_knows_a_census() -> None:
+    tree = set_at(TREE, "evaluation_set.sample", {"method": "full"})
+    assert "SLV-S028" not in {code for code, _ in advice(tree)}
+
+
+def test_the_family_is_warned_of_once_and_from_two_on() -> None:
+    codes = [code for code, _ in advice(set_at(TREE, "verdict.multiplicity", "none"))]
+    assert codes.count("SLV-S031") == 1
+    codes = [code for code, _ in advice(set_at(RAG, "verdict.multiplicity", "none"))]
+    assert codes.count("SLV-S031") == 1
+
+
+def test_a_stratum_of_one_item_is_fine_without_weights() -> None:
+    tree = set_at(TREE, "evaluation_set.sample.per_stratum.out_of_corpus", 1)
+    assert "SLV-S011" not in {code for code, _ in advice(tree)}
