@@ -172,3 +172,15 @@ def test_the_family_is_warned_of_once_and_from_two_on() -> None:
 def test_a_stratum_of_one_item_is_fine_without_weights() -> None:
     tree = set_at(TREE, "evaluation_set.sample.per_stratum.out_of_corpus", 1)
     assert "SLV-S011" not in {code for code, _ in advice(tree)}
+
+
+@pytest.mark.parametrize("threshold", ["0.998", "0.9985", "0.9991", "0.9995", "0.9997"])
+def test_the_smallest_sample_of_a_mean_is_the_smallest(threshold: str) -> None:
+    tree = set_at(set_at(AGENT, "metrics.2.severity", "binding"), "metrics.2.threshold", threshold)
+    tree = set_at(tree, "evaluation_set.sample.per_stratum", {"perspective": 10, "silence": 10, "counterfactual": 10})
+    tree = set_at(set_at(tree, "metrics.0.severity", "reported"), "metrics.1.severity", "reported")
+    refused = finding(set_at(tree, "remedies", ...), "SLV-S007")
+    needed = int(re.search(r"raise n to ([0-9]+)", refused.fix.en)[1])
+    assert f"suba n a {needed}" in refused.fix.es
+    assert betting(needed, float(threshold), 0.025, 0.025).can_pass
+    assert not betting(needed - 1, float(threshold), 0.025, 0.025).can_pass
