@@ -46,6 +46,10 @@ _MORE = (
     r"(?:(?:la|el|quizas?|tal\svez|maybe|perhaps|tambien|ademas|igualmente|incluso|acaso|also|even|possibly|possiblemente|bien"
     r"|opcion|alternativa|letra|option|letter|the|es|podria\sser|puede\sser|could\sbe|might\sbe|maybe)\s){0,4}[\"'(\[]?)"
 )
+_KEPT = re.compile(
+    r"\b(?:sin|no|tampoco|without|not|nor)\s(?:(?:se|puedo|podria|can|could|i|do)\s){0,3}"
+    r"(?:descart|exclu|desech|rul|dismiss)[a-z]{0,6}\s[^.;,]{0,20}$"
+)
 _ALSO = re.compile(
     r"[\"')\]]?,?\s(?:tambien|igualmente|asimismo|ademas|too|also|as\swell)\b"
     r"|[\"')\]]?\s(?:es|son|seria|podria\sser|puede\sser|is|are|could\sbe|might\sbe|may\sbe)\s(?:\w{1,12}\s)?"
@@ -111,7 +115,7 @@ def mentions(passage: Passage, options: Mapping[str, str]) -> list[Mention]:
 def _strays(passage: Passage, options: Mapping[str, str], value: str, found: list[Mention]) -> list[Span]:
     # a label of another option that stands alone outside the positions of labels: "B, porque la norma de D…"
     others = sorted(
-        (label for label in options if label != value and re.fullmatch(r"[A-Z]", label) and label not in _ORDINARY),
+        (label for label in options if label != value and re.fullmatch(r"[A-Z]", label)),
     )
     if not others or _whole(passage.text, options) is not None:
         return []
@@ -122,8 +126,15 @@ def _strays(passage: Passage, options: Mapping[str, str], value: str, found: lis
         span
         for span in spans
         if not any(span.start < other.end and other.start < span.end for other in taken)
-        and assertion(passage, span) is not Assertion.NEGATED
+        and _how(passage, span) is not Assertion.NEGATED
+        and (passage.text[span.start] not in _ORDINARY or _ALSO.match(passage.folded, span.end))
     ]
+
+
+def _how(passage: Passage, span: Span) -> Assertion:
+    # "sin descartar la D" leaves D standing
+    kept = _KEPT.search(passage.folded, max(span.start - 40, 0), span.start)
+    return Assertion.ASSERTED if kept is not None else assertion(passage, span)
 
 
 def _whole(text: str, options: Mapping[str, str]) -> str | None:
@@ -228,10 +239,19 @@ def _chain(text: str, folded: str, span: Span, after: re.Pattern[str], spans: di
     for _ in range(64):
         join = _CHAIN.match(folded, end)
         found = after.match(text, join.end()) if join is not None else None
+        lower = found is None and join is not None
+        if lower and join is not None:
+            # "Elijo B y d": a lower-case letter that is no word
+            found = after.match(text[: join.end() + 3].upper(), join.end()) if _letter(text, join.end()) else None
         if found is None or (found.group("label") in _ORDINARY and not _is_label(text, found, "")):
             return
-        spans[Span(*found.span("label"))] = found.group("label")
+        spans[Span(*found.span("label"))] = found.group("label").upper() if lower else found.group("label")
         end = found.end("label")
+
+
+def _letter(text: str, at: int) -> bool:
+    one = text[at : at + 2]
+    return one[:1].isascii() and one[:1].islower() and one[:1].upper() not in _ORDINARY and not one[1:].isalnum()
 
 
 def _texts(passage: Passage, options: Mapping[str, str]) -> list[Mention]:
@@ -251,7 +271,7 @@ def _texts(passage: Passage, options: Mapping[str, str]) -> list[Mention]:
             if any(span.start < other.end and other.start < span.end for other in taken):
                 continue
             taken.append(span)
-            how = Assertion.ASSERTED if len(plain) <= _SHORT else assertion(passage, span)
+            how = Assertion.ASSERTED if len(plain) <= _SHORT else _how(passage, span)
             out.append(Mention(label, span, how, by_text=True))
     return out
 

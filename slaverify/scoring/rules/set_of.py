@@ -15,6 +15,7 @@ from dataclasses import replace
 from slaverify.evalset import EntityReference, Reference, SetReference, TextReference
 from slaverify.scoring.abstention import Value
 from slaverify.scoring.assertion import Assertion
+from slaverify.scoring.folding import fold
 from slaverify.scoring.normalisers import normaliser
 from slaverify.scoring.passage import Passage
 from slaverify.scoring.reasons import Reason
@@ -36,6 +37,20 @@ _SEPARATOR = re.compile(
 )
 _BULLET = re.compile(r"^\s{0,8}(?:[-•*]|[0-9]{1,2}[.)])\s{1,4}")
 _PROSE_WORDS = 8
+_OPENING = 400
+_DENIAL = re.compile(
+    r"\b(?:no|ni|tampoco|nunca|jamas|nada|nadie|ningun[oa]?s?|sin|menos|excepto|salvo|fals[oa]s?|incorrect[oa]s?|mentira|niego"
+    r"|descarto|excluy\w{1,4}|prescind\w{1,4}|eximid\w{1,3}|exent\w{1,2}|en\s(?:vez|lugar)\sde"
+    r"|not|never|neither|nor|none|nobody|nothing|cannot|without|except|excluding|excludes?|false|wrong|untrue|instead|rather"
+    r"|other\sthan)\b|n't\b"
+)
+_NO_DENIAL = re.compile(
+    r"\b(?:no\ssol[oa](?:mente)?|no\sobstante|sin\s(?:embargo|perjuicio|dudas?)|nada\smas|al\smenos|por\slo\smenos|not\sonly"
+    r"|without\sdoubt|ni\smas\sni\smenos)\b|^\s?no,\s"
+)
+_TURN = re.compile(
+    r"[.;:?!\n]\s?(?=(?:[^.;:?!\n]{0,80}\b(?:son|se\s\w+|exige\w?|requiere\w?|incluyen?|are|requires?)\b))|\b(?:sino|but|pero\ssi)\b"
+)
 
 
 def values(task: Task, reference: SetReference) -> list[Value]:
@@ -60,7 +75,26 @@ def judge(task: Task, reference: SetReference, element_judge: ElementJudge) -> F
         return Finding(Correctness.UNDETERMINED, Reason.UNRESOLVED_CANDIDATES, None)
     if ordering == "sequence" and not missing and [at for _, at in sorted(pairs)] != sorted(at for _, at in pairs):
         return Finding(Correctness.INCORRECT, Reason.OTHER_ORDER, None)
+    if pairs and not missing:
+        denied = _denied(task, extras, [found[index] for index in sorted(used)])
+        if denied is not None:
+            return denied
+    if reference.set_rule == "at_least" and not missing and len(extras) > len(reference.value):
+        return Finding(Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS, None)
     return _by_rule(reference.set_rule, bool(pairs), missing, len(extras))
+
+
+def _denied(task: Task, extras: Sequence[str], right: Sequence[str]) -> Finding | None:
+    # "No son: a y b", "Todo menos a y b", "a y b, pero ninguno se exige": a list that is denied is no list
+    folded = task.passage.folded
+    first = min((at for element in right if (at := folded.find(fold(element))) >= 0), default=0)
+    ahead = _NO_DENIAL.sub(" ", folded[:first])
+    turned = list(_TURN.finditer(ahead))
+    if _DENIAL.search(ahead[turned[-1].end() :] if turned else ahead):
+        return Finding(Correctness.INCORRECT, Reason.NEGATED, None)
+    if any(_DENIAL.search(_NO_DENIAL.sub(" ", fold(element))) for element in extras):
+        return Finding(Correctness.UNDETERMINED, Reason.UNRESOLVED_CANDIDATES, None)
+    return None
 
 
 def _by_rule(rule: str, some: bool, missing: int, extras: int) -> Finding:
@@ -75,7 +109,7 @@ def _by_rule(rule: str, some: bool, missing: int, extras: int) -> Finding:
 def elements(task: Task, reference: SetReference) -> list[str]:
     """Return the elements of the answer, in order."""
     text = task.passage.text
-    lead = _LEAD.match(task.passage.folded)
+    lead = _lead(task.passage.folded)
     if lead is not None and any(character.isalnum() for character in text[lead.end() :]):
         text = text[lead.end() :]
     text = _BULLET.sub("", text)
@@ -87,6 +121,16 @@ def elements(task: Task, reference: SetReference) -> list[str]:
     for index, name in enumerate(keep):
         parts = [part.replace(chr(0xE000 + index), name) for part in parts]
     return [part for part in parts if any(character.isalnum() for character in part)]
+
+
+def _lead(folded: str) -> re.Match[str] | None:
+    # "No tengo información. Los requisitos son: …": the first sentences are no elements
+    start = 0
+    for end in re.finditer(r"[.;]\s(?=[a-z])", folded[:_OPENING]):
+        later = _LEAD.match(folded[end.end() :])
+        if later is not None and _SEPARATOR.search(folded[end.end() :][: later.end() - 1].rstrip()) is None:
+            start = end.end()
+    return _LEAD.match(" " * start + folded[start:]) if start else _LEAD.match(folded)
 
 
 def _names(member: Reference) -> tuple[str, ...]:
