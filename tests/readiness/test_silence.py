@@ -184,3 +184,9 @@ def test_the_smallest_sample_of_a_mean_is_the_smallest(threshold: str) -> None:
     assert f"suba n a {needed}" in refused.fix.es
     assert betting(needed, float(threshold), 0.025, 0.025).can_pass
     assert not betting(needed - 1, float(threshold), 0.025, 0.025).can_pass
+
+
+def test_two_items_of_a_weighted_stratum_are_enough_for_a_variance() -> None:
+    tree = set_at(TREE, "evaluation_set.weights", {"direct": "0.9", "out_of_corpus": "0.1"})
+    tree = set_at(tree, "evaluation_set.sample.per_stratum.out_of_corpus", 2)
+    assert "SLV-S011" not in {code for code, _ in advice(tree)}
