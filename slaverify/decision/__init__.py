@@ -7,6 +7,7 @@ exception, a default or a missing file. Formats: docs/spec/decision.md.
 from slaverify.decision.calibrated import MetricCalibration
 from slaverify.decision.compare import compare_runs, compare_versions
 from slaverify.decision.decide import decide
+from slaverify.decision.disputes import Disputed, dispute_states
 from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
 from slaverify.decision.inputs import inputs
 from slaverify.decision.limitations import limitations
@@ -17,6 +18,7 @@ from slaverify.decision.words import Reason, RunValidity, State
 
 __all__ = [
     "CalibrationFacts",
+    "Disputed",
     "LimitationFacts",
     "MetricCalibration",
     "MetricFacts",
@@ -26,6 +28,7 @@ __all__ = [
     "compare_runs",
     "compare_versions",
     "decide",
+    "dispute_states",
     "inputs",
     "limitations",
     "metric_facts",

@@ -26,13 +26,14 @@ Counted = Counter[tuple[int, Fate]]
 """How many calls (or items, by their first profile) have each profile and fate."""
 
 
-def inputs(contract: Contract, records: Sequence[JsonObject]) -> JsonObject:
+def inputs(contract: Contract, records: Sequence[JsonObject], rulings: Mapping[str, str] | None = None) -> JsonObject:
     """Return the counts of every metric over the score records of a run (`slaverify/score/1` objects).
 
-    Malformed records are counted as missing or unresolved, never skipped in silence. Raises nothing.
+    `rulings` says by item id what a dispute makes of it: `for` the vendor, `against`, or `upheld` (it leaves the
+    denominator). Malformed records are counted as missing or unresolved, never skipped in silence. Raises nothing.
     """
     terms = terms_of(contract)
-    rows = rows_of_run(contract, terms, records)
+    rows = rows_of_run(contract, terms, records, rulings or {})
     limits = excluded_up_to(contract)
     return {"type": INPUTS_TYPE, "metrics": [_entry(metric, rows, limits) for metric in terms]}
 
@@ -88,10 +89,14 @@ def _entry(terms: Terms, rows: Rows, limits: Mapping[Outcome, int]) -> JsonObjec
 def _view(terms: Terms, rows: Rows) -> _View:
     inside = tuple(matches(terms.among, record) for record in rows.examples)
     fates = tuple(
-        fate_of(terms, record) if within else Fate.EXCLUDED
-        for record, within in zip(rows.examples, inside, strict=True)
+        _ruled(ruling) or fate_of(terms, record) if within else Fate.EXCLUDED
+        for record, within, ruling in zip(rows.examples, inside, rows.rulings, strict=True)
     )
     return _View(terms, rows, inside, fates)
+
+
+def _ruled(ruling: str | None) -> Fate | None:
+    return {"for": Fate.SUCCESS, "against": Fate.FAILURE, "upheld": Fate.EXCLUDED}.get(ruling or "")
 
 
 def _counted(view: _View) -> Counted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from slaverify.canonical import JsonObject, JsonValue, decimal_text, real9
@@ -18,7 +19,7 @@ from slaverify.decision.states import judge
 from slaverify.decision.terms import Terms
 from slaverify.decision.words import RunValidity
 from slaverify.errors import StatisticsError
-from slaverify.statistics import Icc, icc_one_way, limits_at, wilson_interval
+from slaverify.statistics import Icc, fisher_exact, holm_adjust, icc_one_way, limits_at, wilson_interval
 
 RESULTS_TYPE = "slaverify/results/1"
 SMALL_STRATUM = 30
@@ -55,6 +56,7 @@ _METRIC_ONLY = (
     "state",
     "reason",
     "settle",
+    "missingness",
 )
 _COUNTS = ("n", "x", "failures", "failures_vendor", "unresolved", "open")
 
@@ -74,7 +76,7 @@ def results(
     strata: list[JsonValue] = []
     for index, (one, ruling) in enumerate(zip(judged.assessed, judged.rulings, strict=True)):
         beside = _Beside(judged.combined.adjusted[index], judged.others[index])
-        metrics.append(_metric(contract.metrics[index], one, ruling, beside))
+        metrics.append(_metric(contract.metrics[index], one, ruling, beside, contract.failed_calls.missing_cap))
         strata.extend(_stratum(one.terms, name, row) for name, row in _strata(one.entry))
     return {
         "type": RESULTS_TYPE,
@@ -97,7 +99,7 @@ class _Beside:
     others: int
 
 
-def _metric(metric: Metric, one: Assessed, ruling: Ruling, beside: _Beside) -> JsonObject:
+def _metric(metric: Metric, one: Assessed, ruling: Ruling, beside: _Beside, missing_cap: Decimal) -> JsonObject:
     ladder = _ladder(one)
     rejecting = ladder[min(beside.others, len(ladder) - 1)] if ladder else None
     entry: dict[str, JsonValue] = {
@@ -112,6 +114,7 @@ def _metric(metric: Metric, one: Assessed, ruling: Ruling, beside: _Beside) -> J
         "conformance_probability": shown.conformance(one),
         **shown.planned(one),
         **_measurement_part(one),
+        "missingness": _missingness(one.entry, missing_cap),
         "state": ruling.state.value,
         "reason": None if ruling.reason is None else ruling.reason.value,
         "settle": settle(one, ruling),
@@ -211,6 +214,25 @@ def _icc_json(icc: Icc) -> JsonValue:
     if icc.icc is None or icc.low is None or icc.high is None:
         return None
     return {"icc": real9(icc.icc), "low": real9(icc.low), "high": real9(icc.high)}
+
+
+def _missingness(entry: JsonObject, cap: Decimal) -> JsonValue:
+    """Return the share of calls without a scored answer and whether it depends on the stratum; null up to the cap.
+
+    The p is exact (Fisher), the smallest over the strata against the rest after Holm; null with one stratum.
+    """
+    rows = [row for _, row in _strata(entry)]
+    missing = [count_of(row, "failures_vendor") + count_of(row, "unresolved") for row in rows]
+    sizes = [count_of(row, "n") for row in rows]
+    lost, n = sum(missing), sum(sizes)
+    if n == 0 or Fraction(lost, n) <= Fraction(cap):
+        return None
+    tests = [
+        fisher_exact(here, size - here, lost - here, n - size - lost + here)
+        for here, size in zip(missing, sizes, strict=True)
+        if 0 < size < n
+    ]
+    return {"share": real9(Fraction(lost, n)), "p": real9(min(holm_adjust(tests))) if tests else None}
 
 
 def _strata(entry: JsonObject) -> list[tuple[str, JsonObject]]:

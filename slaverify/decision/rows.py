@@ -51,19 +51,26 @@ class Signature:
 class Rows:
     """The records of a run by profile and signature.
 
-    `examples` one record a profile; `items` how many items of each cluster have each signature; `records` in the order
-    of (item, repetition) with their `profiles`; `surplus` records of repetitions or strata that nobody pinned.
+    `examples` one record a profile and `rulings` what a dispute made of its items (`for`, `against`, `upheld`, null);
+    `items` how many items of each cluster have each signature; `records` in the order of (item, repetition) with their
+    `profiles`; `surplus` records of repetitions or strata that nobody pinned.
     """
 
     records: tuple[JsonObject, ...]
     profiles: tuple[int, ...]
     examples: tuple[JsonObject, ...]
+    rulings: tuple[str | None, ...]
     items: Mapping[tuple[ClusterKey, Signature], int]
     signatures: Mapping[Signature, int]
     surplus: int
 
 
-def rows_of_run(contract: Contract, terms: Sequence[Terms], records: Sequence[JsonObject]) -> Rows:
+def rows_of_run(
+    contract: Contract,
+    terms: Sequence[Terms],
+    records: Sequence[JsonObject],
+    rulings: Mapping[str, str],
+) -> Rows:
     """Return the records of the current engine, grouped. Records without an item id are one malformed item."""
     current = [record for record in records if record.get("side") == "current"]
     per_item = contract.repetitions.per_item
@@ -73,7 +80,8 @@ def rows_of_run(contract: Contract, terms: Sequence[Terms], records: Sequence[Js
     surplus += sum(str(record.get("stratum")) not in drawn for record in kept)
     surplus += sum(record.get("side") not in _SIDES for record in records)
     kept.sort(key=lambda record: (str(record.get("item_id")), repetition_of(record)))
-    profiles, examples = _profiles(terms, kept)
+    profiles, examples = _profiles(terms, kept, rulings)
+    ruled = tuple(rulings.get(str(record.get("item_id"))) for record in examples)
     by_item: dict[str, list[int]] = {}
     for index, record in enumerate(kept):
         by_item.setdefault(str(record.get("item_id")), []).append(index)
@@ -86,7 +94,7 @@ def rows_of_run(contract: Contract, terms: Sequence[Terms], records: Sequence[Js
     signatures: Counter[Signature] = Counter()
     for (_, signature), count in items.items():
         signatures[signature] += count
-    return Rows(tuple(kept), tuple(profiles), tuple(examples), items, signatures, surplus)
+    return Rows(tuple(kept), tuple(profiles), tuple(examples), ruled, items, signatures, surplus)
 
 
 def repetition_of(record: JsonObject) -> int:
@@ -104,7 +112,9 @@ def reason_of(record: JsonObject) -> str | None:
     return None
 
 
-def _profiles(terms: Sequence[Terms], records: Iterable[JsonObject]) -> tuple[list[int], list[JsonObject]]:
+def _profiles(
+    terms: Sequence[Terms], records: Iterable[JsonObject], rulings: Mapping[str, str]
+) -> tuple[list[int], list[JsonObject]]:
     keys = tuple(sorted({*_ALWAYS, *_named(terms)}))
     limits = [metric.limit_ms for metric in terms if metric.limit_ms is not None]
     cuts = [(metric.value, metric.cut) for metric in terms if metric.cut is not None]
@@ -116,6 +126,7 @@ def _profiles(terms: Sequence[Terms], records: Iterable[JsonObject]) -> tuple[li
         profile = (
             *[value if type(value := get(key)) is str or value is None else _hashable(value) for key in keys],
             reason_of(record),
+            rulings.get(str(get("item_id"))) if rulings else None,
             *[within(get("latency_ms"), limit) for limit in limits],
             *[reaches(get(field), cut) for field, cut in cuts],
         )

@@ -74,6 +74,19 @@ def mcnemar_midp(b: int, c: int) -> McNemar:
     return McNemar(1 - point / 2 if b == c else 2 * _half(least, n) - point)
 
 
+def fisher_exact(a: int, b: int, c: int, d: int) -> Fraction:
+    """Return the exact two-sided p of a 2 x 2 table (rows a b and c d): the tables no likelier than this one.
+
+    1 for an empty margin. Raises: StatisticsError SLV-S002. Source: Fisher 1934 (*unverified*), exact integers.
+    """
+    for value, where in ((a, "a"), (b, "b"), (c, "c"), (d, "d")):
+        domain.count(value, where)
+    row, column, n = a + b, a + c, a + b + c + d
+    ways = [comb(row, k) * comb(n - row, column - k) for k in range(max(0, column - (n - row)), min(row, column) + 1)]
+    mine = comb(row, a) * comb(n - row, column - a)
+    return Fraction(sum(way for way in ways if way <= mine), comb(n, column))
+
+
 def paired_difference(a: Sequence[float], b: Sequence[float]) -> PairedDifference:
     """Return the mean difference a - b over the same items. Descriptive. Raises: StatisticsError SLV-S002, SLV-S006."""
     first, second = domain.finites(a, "a"), domain.finites(b, "b")

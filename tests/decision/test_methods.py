@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from slaverify.canonical import jcs
-from slaverify.decision import MetricCalibration, RunValidity, decide, inputs, results, states
+from slaverify.decision import MetricCalibration, RunValidity, decide, dispute_states, inputs, results, states
 from slaverify.statistics import Cell, Confusion
 from tests.decision.build import ACCURACY, HALLUCINATION, JUDGE, TIMED_OUT, WRONG, build, record, run
 
@@ -576,3 +576,34 @@ def test_reals_are_finite_everywhere() -> None:
             if isinstance(value, str) and value.replace(".", "").isdigit():
                 assert math.isfinite(float(value))
     assert Decimal(first(build([ACCURACY]), run(120))["p_breach"]) == 0
+
+
+def test_disputes() -> None:
+    contract = build([ACCURACY])
+    scored = run(5)
+    none = dispute_states(contract, scored, VALID, disputed=["i-000000"])
+    assert (none.state, none.reason) == ("PASS", None)
+    fragile = dispute_states(contract, scored, VALID, disputed=["i-000050"])
+    assert (fragile.as_scored, fragile.in_favour, fragile.against) == ("PASS", "PASS", "INCONCLUSIVE")
+    assert (fragile.state, fragile.reason) == ("INCONCLUSIVE", "dispute_sensitive")
+    taken_out = inputs(contract, run(6), {f"i-{i:06d}": "upheld" for i in range(3)})["metrics"][0]
+    assert (taken_out["n"], taken_out["excluded"], taken_out["failures"]) == (117, 3, 3)
+    assert dispute_states(contract, run(6), VALID, disputed=[], upheld=["i-000000"]).state == "PASS"
+    many = dispute_states(contract, run(6), VALID, disputed=[], upheld=[f"i-{i:06d}" for i in range(8)])
+    assert (many.state, many.reason) == ("INVALID_RUN", "run_invalid")
+    repeats = build([ACCURACY], repetitions={"per_item": 2})
+    upheld = inputs(repeats, repeated(2, {0: 2}), {"i-000000": "upheld"})["metrics"][0]
+    assert (upheld["n"], upheld["excluded"], upheld["failures"]) == (119, 2, 0)
+    assert states(repeats, {"metrics": [upheld]}, VALID)["state"] == "PASS"
+
+
+def test_missing_answers_are_tested_against_the_strata() -> None:
+    contract = build([{**ACCURACY, "among": {"stratum": ["direct", "out_of_corpus"]}}])
+    few = first(contract, run(5, **TIMED_OUT))
+    assert few["missingness"] is None
+    spread = [record(1000 + i, "out_of_corpus", **(TIMED_OUT if i < 2 else {})) for i in range(30)]
+    entry = first(contract, [*run(8, **TIMED_OUT)[:120], *spread])
+    assert (entry["missingness"]["share"], entry["missingness"]["p"]) == ("0.066666667", "1.000000000")
+    selective = first(contract, run(60, **TIMED_OUT))
+    assert Fraction(selective["missingness"]["p"]) < Fraction(1, 1000)
+    assert first(build([ACCURACY]), run(60, **TIMED_OUT))["missingness"]["p"] is None

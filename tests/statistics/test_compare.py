@@ -28,6 +28,7 @@ from slaverify.statistics import (
     combined,
     corpus_rate_interval,
     corpus_rate_log_e,
+    fisher_exact,
     gwet_ac1,
     holm_adjust,
     independent_difference,
@@ -125,6 +126,20 @@ def test_no_discordant_pairs_say_nothing() -> None:
 def test_mcnemar_is_symmetric_and_midp_below(b: int, c: int) -> None:
     assert mcnemar_exact(b, c).p == mcnemar_exact(c, b).p <= 1
     assert 0 < mcnemar_midp(b, c).p <= mcnemar_exact(b, c).p
+
+
+@given(st.tuples(*[st.integers(0, 12)] * 4))
+@settings(max_examples=80, deadline=None)
+def test_fisher_is_that_of_scipy(table: tuple) -> None:
+    from scipy.stats import fisher_exact as theirs
+
+    a, b, c, d = table
+    found = fisher_exact(a, b, c, d)
+    assert 0 < found <= 1
+    if min(a + b, c + d, a + c, b + d) > 0:
+        assert float(found) == pytest.approx(theirs([[a, b], [c, d]]).pvalue, abs=1e-9)
+    with pytest.raises(StatisticsError, match="S002"):
+        fisher_exact(a, b, c, -1)
 
 
 def test_188_items_do_not_show_a_margin_of_two_percent_and_189_do() -> None:
