@@ -192,7 +192,7 @@ def _labels(passage: Passage, labels: tuple[str, ...]) -> list[Mention]:
 
 def _stands(passage: Passage, span: Span, found: list[tuple[Span, str]]) -> Assertion:
     # "No or Yes": the option No joined to another one denies nothing
-    how = assertion(passage, span)
+    how = _how(passage, span)
     if how is Assertion.NEGATED:
         for other, label in found:
             join = _CHAIN.match(passage.folded, other.end) if fold(label) in _DENIALS else None
