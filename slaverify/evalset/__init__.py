@@ -34,6 +34,7 @@ from slaverify.evalset.reference import (
 )
 from slaverify.evalset.schema import item_schema, item_schema_sha256
 from slaverify.evalset.template import template_csv, template_xlsx
+from slaverify.evalset.template_annotate import annotated_xlsx
 
 __all__ = [
     "FORMATS",
@@ -71,6 +72,7 @@ __all__ = [
     "Tolerance",
     "TrajectoryReference",
     "UndecidedError",
+    "annotated_xlsx",
     "bank_problems",
     "build_catalogue",
     "export_csv",

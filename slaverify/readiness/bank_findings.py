@@ -17,7 +17,7 @@ from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract.words import Outcome
 from slaverify.errors import NOTHING, Text
 from slaverify.evalset import Answer, Catalogue, Item
-from slaverify.scoring import ScoreRecord, Settings, score
+from slaverify.scoring import RULES, ScoreRecord, Settings, profile, score
 
 ERROR = "E"
 WARNING = "W"
@@ -84,8 +84,10 @@ def is_right(record: ScoreRecord) -> bool:
 
 def has_rule(item: Item, options: CheckOptions) -> bool:
     """Tell whether this version has a rule for the item's kind of reference."""
-    record = scored(item, "No consta 1.", options)
-    return all(rule.reason != "no_rule" for rule in record.rules)
+    kind, settings = item.reference.kind, options.settings(item.stratum)
+    if kind == "none" or any(kind in RULES.get(name).kinds for name in settings.rules):
+        return True
+    return profile(settings.profile).rules.get(kind) in RULES.names()
 
 
 def locale_of(item: Item, options: CheckOptions) -> str | None:

@@ -30,6 +30,7 @@ from slaverify.evalset import (
 from slaverify.readiness.bank_findings import ERROR, CheckOptions, Finding, is_right, locale_of, scored, words
 from slaverify.readiness.bank_gold import amount_text, notations, plain, renderings, unit_text
 from slaverify.readiness.bank_notation import date_texts, number_text
+from slaverify.scoring import normaliser
 
 LEAST = 5
 """Mutants that every item needs."""
@@ -106,13 +107,17 @@ def _too_few(item: Item, count: int) -> Finding:
 def mutants(item: Item, options: CheckOptions) -> list[str]:
     """Return up to `MOST` wrong answers to an item, each unlike any right one."""
     locale = locale_of(item, options)
-    right = {words(text) for text in renderings(item, locale)}
+    settings = options.settings(item.stratum)
+    normal = normaliser(settings.normaliser)
+    gold = renderings(item, locale)
+    right = {words(text) for text in gold} | {words(normal(text)) for text in gold}
     every = (item.reference, *item.reference.accepted)
     out: list[str] = []
-    for text, value in _of(item.reference, locale, options.settings(item.stratum).policies.tolerance):
+    for text, value in _of(item.reference, locale, settings.policies.tolerance):
         if value is not None and any(_would_be_right(value, other, options, item) for other in every):
             continue
-        if text.strip() and text not in out and (words(text) not in right or _only_signs_differ(item.reference)):
+        same = {words(text), words(normal(text))} & right and not _only_signs_differ(item.reference)
+        if text.strip() and text not in out and not same:
             out.append(text)
     return out[:MOST]
 
@@ -171,6 +176,8 @@ def _moved(text: str, tolerance: Tolerance | None, default: Decimal) -> Iterator
     yield value * 10
     yield value / 10 if value % 10 == 0 else value * 100
     yield -value
+    yield value + step * 10
+    yield value + step * 100
 
 
 def _number(reference: NumberReference, locale: str | None, default: Decimal) -> _Mutants:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from slaverify.cli.commands import bank_import, bank_sheets
+from slaverify.cli.commands import bank_check, bank_import, bank_sheets
 from slaverify.cli.language import t
 
 group = typer.Typer(
@@ -17,4 +17,5 @@ group = typer.Typer(
 )
 
 bank_import.register(group)
+bank_check.register(group)
 bank_sheets.register(group)
