@@ -5,6 +5,7 @@ Planning compares floating tails; what binds (the acceptance numbers of a contra
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -130,7 +131,10 @@ def two_point_plan(plan: TwoPoint) -> Plan | None:
 
 
 class _Curve(Protocol):
-    """A sawtooth of power over n: constant number within a tooth."""
+    """A sawtooth of power over n: constant number within a tooth. `true` is a failure rate."""
+
+    @property
+    def true(self) -> float: ...
 
     def number(self, n: int) -> int | None: ...
 
@@ -196,32 +200,53 @@ class _BreachCurve:
 def _search(curve: _Curve, target: float) -> int | None:
     """Walk the teeth down to the last dip below the target.
 
-    1. Double n until the power is half-way from the target to 1: no dip beyond reaches down to the target, because
-       teeth get lower with n while the curve rises.
+    1. Find an n beyond which no dip reaches down to the target.
     2. From there look at the end of each tooth, then at its start; the first one too low gives the n wanted.
     """
-    end = _high_enough(curve, (1.0 + target) / 2.0)
-    while end is not None and end >= 1:
+    end = _high_enough(curve, target)
+    if end is None:
+        return None
+    while end >= 1:
         number = curve.number(end)
         if number is None or curve.power(number, end) < target:
-            return end + 1 if end < MAX_PLANNED_N else None
+            return _planned(end + 1)
         start = _tooth_start(partial(curve.reached, number), end)
         if curve.power(number, start) < target:
-            return first_true(partial(_powerful, curve, number, target), start, end)
+            return _planned(first_true(partial(_powerful, curve, number, target), start, end))
         end = start - 1
-    return None if end is None else 1
+    return 1
+
+
+def _planned(n: int) -> int | None:
+    return n if n <= MAX_PLANNED_N else None
 
 
 def _powerful(curve: _Curve, number: int, target: float, n: int) -> bool:
     return curve.power(number, n) >= target
 
 
-def _high_enough(curve: _Curve, power: float) -> int | None:
+def _high_enough(curve: _Curve, target: float) -> int | None:
+    """Return an n beyond which no dip reaches the target: its power exceeds it by four heights of a tooth.
+
+    A tooth is about as high as one probability mass, 1/sqrt(2 pi n v), and gets lower with n.
+    """
+    v = curve.true * (1.0 - curve.true)
+    far = (1.0 - target) / 2.0
+
+    def enough(n: int) -> bool:
+        number = curve.number(n)
+        height = 1.0 / math.sqrt(2.0 * math.pi * n * v) if v > 0.0 else far
+        return number is not None and curve.power(number, n) >= target + min(far, 4.0 * height)
+
     n = 16
-    while (number := curve.number(n)) is None or curve.power(number, n) < power:
+    while not enough(n):
         n *= 2
         if n > 2 * MAX_PLANNED_N:
             return None
+    low = n // 2
+    while n - low > 1 + n // 256:
+        middle = (low + n) // 2
+        low, n = (low, middle) if enough(middle) else (middle, n)
     return n
 
 

@@ -66,11 +66,28 @@ def test_the_power_holds_for_all_larger_n(threshold: str, rate: float, side: str
     assert powers[found - 1] < 0.8
 
 
+@pytest.mark.nightly
+def test_many_plans_by_brute_force() -> None:
+    generator = random.Random(4)
+    for _ in range(150):
+        threshold = Decimal(generator.choice(["0.6", "0.75", "0.8", "0.9", "0.95"]))
+        rate = round(float(threshold) + generator.choice([-1, 1]) * generator.uniform(0.03, 0.2), 3)
+        if not 0 < rate < 1:
+            continue
+        side = "pass" if rate > threshold else "breach"
+        target, alpha = generator.choice([0.5, 0.7, 0.8, 0.9]), generator.choice([A, Decimal("0.05"), Fraction(1, 80)])
+        found = min_n_power(threshold, rate, alpha, target, side)
+        powers = [power(threshold, rate, n, alpha, side) for n in range(max(1, found - 1), 3 * found + 50)]
+        assert all(value >= target for value in powers[1 if found > 1 else 0 :])
+        assert found == 1 or powers[0] < target
+
+
 def test_no_plan_on_the_wrong_side_or_out_of_reach() -> None:
     assert min_n_power(Decimal("0.95"), 0.95, A, 0.8, "pass") is None
     assert min_n_power(Decimal("0.95"), 0.90, A, 0.8, "pass") is None
     assert min_n_power(Decimal("0.95"), 0.97, A, 0.8, "breach") is None
     assert min_n_power(Decimal("0.95"), Fraction(95001, 100000), A, 0.8, "pass") is None
+    assert min_n_power(Decimal("0.95"), Fraction(94975, 100000), A, 0.8, "breach") is None
     assert min_n_power(Decimal("0.95"), 1.0, A, 0.8, "pass") == 72
 
 
