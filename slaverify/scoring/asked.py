@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from slaverify.scoring.assertion import ASKED_BOUNDS
 from slaverify.scoring.exclusions import exclusions
 from slaverify.scoring.passage import Passage
 from slaverify.scoring.quantities import Quantity, every_quantity
@@ -38,6 +39,7 @@ class Asked:
     bare: frozenset[Fraction]
     values: Counter[Fraction]
     words: str
+    bounds: frozenset[str]
 
     def states(self, quantity: Quantity) -> bool:
         """Tell whether the question itself holds this number with this unit or noun."""
@@ -77,6 +79,7 @@ def asked(query: str, settings: Settings) -> Asked:
         bare=frozenset(value for value, label in labelled if label is None),
         values=Counter(value for value, _ in labelled),
         words=" ".join(folded.split()),
+        bounds=frozenset(name for name, pattern in ASKED_BOUNDS.items() if pattern.search(folded)),
     )
 
 

@@ -65,6 +65,15 @@ _CORRECTION = re.compile(
     r"\b(?:corrijo|me\scorrijo|correccion|mejor\sdicho|mas\sbien\sdicho|rectifico|rectificacion|perdon,|digo,|quise\sdecir"
     r"|quiero\sdecir|me\sequivoque|correction|i\smean|or\srather|scratch\sthat|i\sstand\scorrected|let\sme\scorrect)\b"
 )
+# "Dicen que son 15 días pero es falso", "15 días. Mentira": what follows takes the value back
+_TAKEN_BACK = re.compile(
+    r"[^0-9.;:!?\n]{0,80}?(?:,|;|\.|:|!|\(|\s[—–-]\s|\b(?:pero|aunque|y|mas|but|though|although|yet|and|which|lo\scual|lo\sque|cosa\sque)\b)"
+    r"\s?(?:(?:pero|aunque|y|but|though|and|which|lo\scual|lo\sque|cosa\sque|eso|esto|ello|that|this|it)\s){0,3}"
+    r"(?:(?:es|era|seria|resulta|resulto|is|was)\s(?:un\s|una\s|an?\s)?)?"
+    r"(?:fals[oa]|mentira|falsedad|incorrect[oa]?|errone[oa]|errad[oa]|equivocad[oa]|error|inexact[oa]|false|wrong|untrue|a\slie"
+    r"|mistaken|no\ses\s(?:asi|cierto|verdad|correcto|efectivo)|no\sson|(?:is\s)?not\s(?:true|correct|right|so)|isn't\s(?:true|so))"
+    r"\s?(?=[.,;:!)\n]|$)"
+)
 QUALIFIER = re.compile(
     r"\b(?:(?:mas|menos)\s(?:de|que)|(?:mayor|menor|superior|inferior)(?:es)?\s(?:a|de|que)|casi|doble\sde|triple\sde|mitad\sde"
     r"|tercio\sde|(?:more|less|fewer|greater|longer|shorter)\sthan|over|under|above|below|almost|nearly|twice|half\sof)"
@@ -74,12 +83,65 @@ HEDGE = re.compile(
     r"\b(?:aproximadamente|aprox\.?|unos|unas|cerca\sde|alrededor\sde|en\storno\sa|mas\so\smenos|about|around|approximately"
     r"|roughly|circa|some)\s(?:los\s|las\s)?$"
 )
+_ARTICLES = r"\s(?:el\s|la\s|los\s|las\s|unos\s|unas\s|un\stotal\sde\s|a\s|the\s|de\s)?$"
+BOUNDS = {
+    "near": re.compile(
+        r"\b(?:aproximadamente|aprox\.?|cerca\sde|alrededor\sde|en\storno\sa|mas\so\smenos|approximately|roughly|circa|around|about)"
+        + _ARTICLES
+    ),
+    "min": re.compile(
+        r"\b(?:al\smenos|(?:como|por\slo)\smin\w{3}|por\slo\smenos|minimo(?:\sde)?|desde|a\spartir\sde|at\sleast|(?:a\s)?minimum(?:\sof)?"
+        r"|no\smenos\s(?:de|que)|no\s(?:\w{1,12}\s){0,2}(?:menor|inferior)(?:es)?\s(?:a|de|que)|(?:no|not)\sless\sthan)"
+        + _ARTICLES
+    ),
+    "max": re.compile(
+        r"\b(?:hasta|a\slo\s(?:mas|sumo)|como\smaximo|maximo(?:\sde)?|up\sto|at\smost|(?:a\s)?maximum(?:\sof)?)"
+        + _ARTICLES
+    ),
+}
+"""Words before a value that make it something else than the value: near it, at least it, at most it."""
+
+BOUNDS_AFTER = {
+    "near": re.compile(r"\s(?:aproximadamente|aprox\.?|mas\so\smenos|approximately|or\sso|more\sor\sless)\b"),
+    "min": re.compile(r",?\s(?:(?:como|por\slo)\s(?:minimo|menos)|al\smenos|o\smas|minimum|at\sleast|or\smore)\b"),
+    "max": re.compile(r",?\s(?:como\smaximo|a\slo\s(?:mas|sumo)|o\smenos|maximum|at\smost|or\sless)\b"),
+    "rate": re.compile(
+        r"(?:\s(?:habiles|corridos))?\s(?:por\s(?:cada\s)?(?:un\s)?|al\s|a\sla\s|per\s|for\s(?:each|every)\s|each\s|every\s|cada\s|an?\s)"
+        r"(?:dia|semana|mes|ano|hora|persona|trabajador|pasajero|nave|vez|day|week|month|year|hour|person)\b"
+        r"|(?:\s(?:habiles|corridos))?\s(?:diari[oa]s?|semanal(?:es)?|mensual(?:es)?|anual(?:es)?|daily|weekly|monthly|yearly)\b"
+    ),
+}
+ASKED_BOUNDS = {
+    "near": re.compile(
+        r"\b(?:aproximad\w{1,6}|estim\w{1,6}|cerca|alrededor|mas\so\smenos|approximate\w{0,2}|roughly|about|around)\b"
+    ),
+    "min": re.compile(r"\b(?:minim[oa]s?|al\smenos|desde|por\slo\smenos|a\spartir|minimum|at\sleast|least)\b"),
+    "max": re.compile(
+        r"\b(?:maxim[oa]s?|hasta|limite|tope|plazos?|a\slo\smas|vence\w{0,3}|tardar|maximum|limit|deadline|up\sto|at\smost|most|within"
+        r"|term|time\slimit)\b"
+    ),
+    "rate": re.compile(
+        r"\b(?:por|cada|al|a\sla|per|each|every)\s(?:cada\s)?(?:un\s)?(?:dia|semana|mes|ano|hora|persona|trabajador|pasajero|nave|vez|day|week"
+        r"|month|year|hour|person)\b|\b(?:diari[oa]s?|semanal(?:es)?|mensual(?:es)?|anual(?:es)?|daily|weekly|monthly|yearly)\b"
+    ),
+}
+"""What a question says that makes the same bound a plain answer to it."""
+
+
+def bound_of(before: str, folded: str, end: int) -> str | None:
+    """Return the bound that stands right before or after a value; null if none does."""
+    for name, pattern in BOUNDS.items():
+        if pattern.search(before):
+            return name
+    return next((name for name, pattern in BOUNDS_AFTER.items() if pattern.match(folded, end)), None)
 
 
 def assertion(passage: Passage, span: Span) -> Assertion:
     """Return how the value at `span` stands in its clause."""
     clause = passage.clause_at(span.start)
     folded = passage.folded
+    if _TAKEN_BACK.match(folded, span.end, min(span.end + REACH, len(folded))):
+        return Assertion.NEGATED
     if _DENIED_AFTER.match(folded, span.end, max(clause.end, span.end)):
         return Assertion.NEGATED
     last: re.Match[str] | None = None

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from slaverify.scoring.assertion import HEDGE, QUALIFIER, Assertion, assertion, bounded, last_correction
+from slaverify.scoring.assertion import HEDGE, QUALIFIER, Assertion, assertion, bound_of, bounded, last_correction
 from slaverify.scoring.data import word_list
 from slaverify.scoring.exclusions import Exclusions, exclusions, inside
 from slaverify.scoring.numerals import Numeral, scan
@@ -32,6 +32,14 @@ _PERMILLE = re.compile(r"\s?‰|\s?(?:por\smil|per\smille?|per\sthousand)\b")
 _POINTS = re.compile(r"\s?(?:pp|p\.p\.|puntos?\sporcentual(?:es)?|percentage\spoints?)(?![a-z])")
 _DEFINITE = re.compile(r"\b(?:los|las|estos|estas|esos|esas|dich[oa]s|ambos|the|these|those|both)\s$")
 _NOUN = re.compile(r"\s(?:de\s)?([a-z]{2,30})")
+_PLACE = re.compile(
+    r"\b(anos?|dia|mes|semana|trimestre|semestre|etapa|fase|nivel|grado|tramo|zona|grupo|tabla|cuadro|turno|linea|clase|tipo"
+    r"|categoria|paso|piso|sala|lote|regla|version|year|day|month|week|step|level|phase|table|group|zone|class|type|floor|lot)\s$"
+)
+_PARTS = re.compile(
+    r"(?:terci|cuart|quint|sext|septim|octav|noven|decim|centesim|milesim|vigesim|\w{3,12}av)os?"
+    r"|(?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|twentieth|hundredth|thousandth)s?"
+)
 _NO_NOUN = word_list("text.json", "no_nouns")
 
 
@@ -50,6 +58,8 @@ class Quantity:
     qualified: bool
     hedged: bool
     superseded: bool
+    bound: str | None = None
+    place: str | None = None
 
     @property
     def asserted(self) -> bool:
@@ -89,6 +99,7 @@ def _quantity(passage: Passage, numeral: Numeral, excluded: Exclusions, settings
     noun = _NOUN.match(folded, beyond)
     # "los dos primeros", "las tres instancias": the number may be there for the grammar alone
     named = numeral.words and unit is None and noun is not None and _DEFINITE.search(before) is not None
+    place = _PLACE.search(before)
     span = Span(start, end)
     in_question = passage.in_question(start)
     is_article = numeral.article and unit is None and not _alone(folded, numeral)
@@ -101,9 +112,14 @@ def _quantity(passage: Passage, numeral: Numeral, excluded: Exclusions, settings
         words=numeral.words,
         assertion=assertion(passage, Span(start, after)),
         weak=is_article or in_question or inside(span, excluded.weak),
-        qualified=in_question or named or (QUALIFIER.search(before) is not None and not bounded(passage, span)),
+        qualified=in_question
+        or named
+        or (noun is not None and _PARTS.fullmatch(noun.group(1)) is not None)
+        or (QUALIFIER.search(before) is not None and not bounded(passage, span)),
         hedged=HEDGE.search(before) is not None,
         superseded=False,
+        bound=bound_of(before, folded, after if unit is not None or percent is not None else beyond),
+        place=None if place is None else place.group(1),
     )
 
 

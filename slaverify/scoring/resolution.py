@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from fractions import Fraction
 from itertools import pairwise
 
 from slaverify.scoring.asked import Asked
@@ -23,7 +24,7 @@ from slaverify.scoring.passage import Passage
 from slaverify.scoring.quantities import Quantity
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.record import Correctness
-from slaverify.scoring.units import exact_ratio
+from slaverify.scoring.units import NAMES, exact_ratio
 
 DUMP = 3
 """Distinct values from which an answer is a list, whatever parts them."""
@@ -66,6 +67,52 @@ _ADDED = re.compile(
     r"|additional|another|further)\b"
 )
 _MORE = re.compile(r"\s(?:[a-z]{1,20}\s){0,2}(?:adicionales|adicional|mas|additional|more)\b")
+_FROM_TO = re.compile(
+    r"\b(?:del?|desde\s(?:el|la)|from|articles|articulos)\s([0-9]{1,4})\s(?:al?|hasta\s(?:el|la)|to|through)\s([0-9]{1,4})\b"
+)
+_EITHER = re.compile(r"[)%]?(?:\s[a-z]{1,20}){0,4}\s(?:o|u|or|y/o|o\sbien|o\squizas)\s(?:[a-z]{1,12}\s){0,2}[(]?")
+_SUBJECT = re.compile(
+    r"(?:[.;,:]\s(?:y\s|and\s)?|\sy\s|\sand\s)(?:el|la|los|las|su|sus|the|its|a|an|un|una)\s([a-z]{3,20})"
+)
+_SUBJECTS = frozenset({"plazo", "termino", "respuesta", "total", "resultado", "term", "deadline", "answer", "period"})
+_SAME = frozenset(
+    {
+        "habiles",
+        "corridos",
+        "naturales",
+        "judiciales",
+        "jornadas",
+        "noches",
+        "fechas",
+        "maximos",
+        "minimos",
+        "totales",
+        "otros",
+    }
+    | {
+        "otras",
+        "mas",
+        "adicionales",
+        "laborales",
+        "utiles",
+        "seguidos",
+        "consecutivos",
+        "completos",
+        "calendarios",
+        "veces",
+    }
+)
+_ABOUT: dict[tuple[str, str], tuple[tuple[int, int], ...]] = {
+    ("semana", "día"): ((5, 5), (6, 6), (7, 7)),
+    ("mes", "día"): ((20, 23), (28, 31)),
+    ("año", "día"): ((365, 366), (240, 260)),
+    ("día", "hora"): ((8, 8), (24, 24)),
+    ("año", "mes"): ((12, 12),),
+    ("mes", "semana"): ((4, 5),),
+    ("quincena", "día"): ((14, 15), (10, 11)),
+    ("trimestre", "día"): ((90, 92),),
+    ("semestre", "día"): ((180, 184),),
+}
 _RESULT = re.compile(
     r"(?:=|->|→|\b(?:es|son|da|dan|suman|resultan?|resultado|equivalen?|igual\sa|total|is|are|gives?|makes?|equals?|get))"
     r"(?:\s(?:de|a|un|una|el|la|total|igual|to|the|in)){0,3}:?\s?$"
@@ -90,10 +137,13 @@ def resolve(
         and not _restated(one.quantity, equal, question)
         and not _operand(passage, one, equal, asserted, question)
     ]
-    best = next((one for one in equal if _plain(one.quantity)), equal[0])
+    rivals = [one for one in rivals if not _elsewhere(passage, one.quantity, equal, question)] or _dumped(
+        passage, rivals
+    )
+    best = next((one for one in equal if _plain(one.quantity) and _unbound(one.quantity, question)), equal[0])
     if rivals:
         return Finding(*_against(passage, equal, rivals, asserted), best.quantity)
-    if not _plain(best.quantity):
+    if not _plain(best.quantity) or not _unbound(best.quantity, question):
         return Finding(Correctness.UNDETERMINED, Reason.QUALIFIED, best.quantity)
     flags = ("hedged",) if best.quantity.hedged else ()
     return Finding(Correctness.CORRECT, best.reason, best.quantity, flags)
@@ -116,6 +166,87 @@ def _restated(quantity: Quantity, equal: Sequence[Compared], question: Asked) ->
         return True  # 48 horas (2 días)
     kinds_differ = all(not _bare(one.quantity) and not _same_kind(quantity, one.quantity) for one in equal)
     return kinds_differ and question.states(quantity)
+
+
+def _unbound(quantity: Quantity, question: Asked) -> bool:
+    # "al menos 15 días" is the value only if the question asks for such a bound
+    return quantity.bound is None or quantity.bound in question.bounds
+
+
+def _elsewhere(passage: Passage, rival: Quantity, equal: Sequence[Compared], question: Asked) -> bool:
+    # "15 días hábiles. La multa es de 3 UTM.": a number that counts what was not asked, beside one that counts it
+    right = [one.quantity for one in equal if _as_asked(one.quantity, question)]
+    between = [(passage.folded[slice(*_between(rival, one))], one) for one in right]
+    if not right or any(_EITHER.fullmatch(text) for text, _ in between):
+        return False
+    if any(joined(passage.folded, *_between(rival, one)) and _may_be_same(rival, one) for _, one in between):
+        return False
+    if rival.unit is not None or rival.percent is not None:
+        apart = _other_subject(passage, rival, question)
+        return all(not _same_kind(rival, one) or _about(rival, one) or (apart and _units(rival, one)) for one in right)
+    if rival.place is not None:
+        return all(one.unit is None or NAMES.get(rival.place) != one.unit.unit for one in right)
+    if _ordinals(passage, rival, right):
+        return True
+    other = rival.noun is not None and rival.noun.endswith("s") and rival.noun not in _SAME
+    return other and rival.noun != question.noun and not _adds(passage, rival)
+
+
+def _as_asked(quantity: Quantity, question: Asked) -> bool:
+    if question.unit is not None:
+        return quantity.unit is not None and quantity.unit.unit == question.unit
+    if question.percent is not None:
+        return quantity.percent is not None
+    return question.noun is not None and quantity.noun == question.noun
+
+
+def _between(left: Quantity, right: Quantity) -> tuple[int, int]:
+    first, last = sorted((left.span, right.span))
+    return first.end, max(last.start, first.end)
+
+
+def _about(rival: Quantity, right: Quantity) -> bool:
+    # "15 días hábiles (3 semanas)"
+    if rival.unit is None or right.unit is None or rival.value is None or right.value is None:
+        return False
+    rates = _ABOUT.get((rival.unit.unit.name, right.unit.unit.name), ())
+    slack = Fraction(1, 8) if rival.bound == "near" else Fraction(0)
+    return any(
+        low * rival.value * (1 - slack) <= right.value <= high * rival.value * (1 + slack) for low, high in rates
+    )
+
+
+def _units(rival: Quantity, right: Quantity) -> bool:
+    return rival.unit is not None and right.unit is not None and rival.unit.unit != right.unit.unit
+
+
+def _other_subject(passage: Passage, rival: Quantity, question: Asked) -> bool:
+    # "15 días hábiles, la audiencia dura 3 horas": a sentence of its own about something else
+    found = list(_SUBJECT.finditer(passage.folded, max(rival.span.start - 80, 0), rival.span.start))
+    return bool(found) and found[-1].group(1) not in _SUBJECTS and found[-1].group(1) not in question.words
+
+
+def _ordinals(passage: Passage, rival: Quantity, right: Sequence[Quantity]) -> bool:
+    # "doce artículos, del 20 al 31": the numbers of the first and the last of what was counted
+    for match in _FROM_TO.finditer(passage.folded):
+        if match.start() <= rival.span.start < match.end():
+            size = abs(int(match.group(2)) - int(match.group(1))) + 1
+            return any(one.value == size for one in right)
+    return False
+
+
+def _dumped(passage: Passage, rivals: Sequence[Compared]) -> list[Compared]:
+    # "3 UF, 15 días, 24 metros, 8 personas": a list of everything is no answer, whatever its units
+    if len({one.quantity.value for one in rivals}) < DUMP - 1:
+        return []
+    ordered = sorted(rivals, key=lambda one: one.quantity.span.start)
+    listed = all(
+        passage.sentence_at(one.quantity.span.start) == passage.sentence_at(ordered[0].quantity.span.start)
+        and passage.folded[max(one.quantity.span.start - 3, 0) : one.quantity.span.start].strip()[-1:]
+        in ("", ",", ";", "y")
+        for one in ordered
+    )
+    return list(rivals) if listed else []
 
 
 def _operand(

@@ -5,12 +5,14 @@ Source: docs/spec/scoring.md sections 2, 7 and 8.
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from slaverify.evalset import DateReference
 from slaverify.scoring.abstention import Value
 from slaverify.scoring.assertion import Assertion, assertion, last_correction
 from slaverify.scoring.dates import Dated, find_dates, order_of, relative
+from slaverify.scoring.folding import fold
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.record import Correctness
 from slaverify.scoring.resolution import Finding, joined
@@ -53,9 +55,51 @@ def judge(task: Task, reference: DateReference) -> Finding | None:
     others = [one for one in asserted if one not in right]
     if others:
         return Finding(*_against(task, asserted, right), None)
+    bound = [_bound(task, one) for one in right]
+    if None not in bound:
+        moved = "moved" in bound
+        reason = Reason.OTHER_VALUE if moved else Reason.QUALIFIED
+        return Finding(Correctness.INCORRECT if moved else Correctness.UNDETERMINED, reason, None)
     if all(how is Assertion.DOUBTFUL for one, how in stands if one in right):
         return Finding(Correctness.UNDETERMINED, Reason.QUALIFIED, None)
     return Finding(Correctness.CORRECT, Reason.EQUAL, None)
+
+
+_MOVED = re.compile(
+    r"\b(?:dias?|semanas?|mes|meses|anos?|horas?|days?|weeks?|months?|years?|hours?|vispera|dia\ssiguiente|eve|day)\s(?:habiles\s|corridos\s)?"
+    r"(?:antes|despues|posterior(?:es)?|anterior(?:es)?|siguientes?|contad[oa]s|desde|before|after|from|following|prior|de|of|a)?"
+    r"\s?(?:desde|de|a|al|del|to)?\s?(?:el|the|la\sfecha\sdel?)?\s?$"
+)
+_BOUNDS = {
+    "before": (
+        re.compile(
+            r"\b(?:antes|previ[oa]|anterior|before|prior)(?:\sto|\sal?|\sdel?)?(?:\sel|\sthe|\sdia)*\s$|\b(?:hasta|until|by)(?:\sel|\sthe)?\s$"
+            r"|\b(?:a\smas\stardar|no\slater\sthan)(?:\sel)?\s$"
+        ),
+        re.compile(
+            r"\b(?:antes|hasta|previ[oa]|limite|plazo|tardar|venc\w{1,5}|before|until|by|deadline|expire\w?|due)\b"
+        ),
+    ),
+    "after": (
+        re.compile(r"\b(?:despues|posterior|luego|after|later\sthan)(?:\sal?|\sdel?)?(?:\sel|\sthe|\sdia)*\s$"),
+        re.compile(r"\b(?:despues|desde|partir|posterior|after|since|from)\b"),
+    ),
+}
+
+
+def _bound(task: Task, one: Dated) -> str | None:
+    # "antes del 1 de marzo" is not that day, unless the question asks before what day
+    folded = task.passage.folded
+    before = folded[max(one.span.start - 60, 0) : one.span.start]
+    if _MOVED.search(before) and not re.search(
+        r"\b(?:el|al|del|en|on|the)\s(?:mismo\s|mes\sy\s)?(?:dia|mes|ano|month|year)\s(?:de|del|of)?\s?$", before
+    ):
+        return "moved"
+    query = fold(task.query)
+    for name, (said, wanted) in _BOUNDS.items():
+        if said.search(before) and wanted.search(query) is None:
+            return name
+    return None
 
 
 def _same(found: str, wanted: str) -> bool:
