@@ -25,10 +25,10 @@ from slaverify.scoring import ScoreRecord
 THRESHOLD = Decimal("0.9")
 """Share of good answers that counts as passing where no contract says what does."""
 
-LISTED = 25
+LISTED = 12
 """Values of a list of everything: any two of them are already several answers."""
 
-DUMPED = 1_000
+DUMPED = 600
 """Characters of a dump: well under the limit of an answer, so that length alone does not refuse it."""
 
 NAMES = (

@@ -125,6 +125,6 @@ def test_two_thousand_items_in_time() -> None:
     import time
 
     bank = read_bank((ROOT / PROJECT[0]).read_bytes(), "b")
-    start = time.perf_counter()
+    start = time.process_time()
     check_bank(bank, options())
-    assert (time.perf_counter() - start) / len(bank) * 2000 < 120, "the target is 20 s on a free core"
+    assert (time.process_time() - start) / len(bank) * 2000 < 20
