@@ -26,6 +26,9 @@ from slaverify.scoring.reasons import Reason
 from slaverify.scoring.record import Correctness
 from slaverify.scoring.units import NAMES, exact_ratio
 
+_SHORT = 20
+"""Words of an answer that may hold an aside; a longer one states what it was not asked."""
+
 DUMP = 3
 """Distinct values from which an answer is a list, whatever parts them."""
 
@@ -137,9 +140,7 @@ def resolve(
         and not _restated(one.quantity, equal, question)
         and not _operand(passage, one, equal, asserted, question)
     ]
-    rivals = [one for one in rivals if not _elsewhere(passage, one.quantity, equal, question)] or _dumped(
-        passage, rivals
-    )
+    rivals = _unexplained(passage, rivals, equal, question)
     best = next((one for one in equal if _plain(one.quantity) and _unbound(one.quantity, question)), equal[0])
     if rivals:
         return Finding(*_against(passage, equal, rivals, asserted), best.quantity)
@@ -235,18 +236,24 @@ def _ordinals(passage: Passage, rival: Quantity, right: Sequence[Quantity]) -> b
     return False
 
 
-def _dumped(passage: Passage, rivals: Sequence[Compared]) -> list[Compared]:
-    # "3 UF, 15 días, 24 metros, 8 personas": a list of everything is no answer, whatever its units
-    if len({one.quantity.value for one in rivals}) < DUMP - 1:
-        return []
-    ordered = sorted(rivals, key=lambda one: one.quantity.span.start)
-    listed = all(
-        passage.sentence_at(one.quantity.span.start) == passage.sentence_at(ordered[0].quantity.span.start)
-        and passage.folded[max(one.quantity.span.start - 3, 0) : one.quantity.span.start].strip()[-1:]
-        in ("", ",", ";", "y")
-        for one in ordered
-    )
-    return list(rivals) if listed else []
+def _unexplained(
+    passage: Passage, rivals: Sequence[Compared], equal: Sequence[Compared], question: Asked
+) -> list[Compared]:
+    # one number of something else is an aside; several are a text that states everything, not an answer
+    left = [one for one in rivals if not _elsewhere(passage, one.quantity, equal, question)]
+    aside = {
+        one.quantity.value
+        for one in rivals
+        if one not in left and one.quantity.place is None and not _same_again(passage, one.quantity, equal)
+    }
+    if aside and len(passage.folded.split()) > _SHORT:
+        return list(rivals)
+    return left if len(aside) < DUMP - 1 else list(rivals)
+
+
+def _same_again(passage: Passage, rival: Quantity, equal: Sequence[Compared]) -> bool:
+    right = [one.quantity for one in equal]
+    return _ordinals(passage, rival, right) or any(_about(rival, one) for one in right)
 
 
 def _operand(
