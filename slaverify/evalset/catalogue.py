@@ -112,11 +112,11 @@ def entry_problem(entry: CatalogueEntry, where: str) -> SetError | None:
     if not _ID.fullmatch(entry.id):
         what = Text(f"id no canónico: {entry.id}", f"id is not canonical: {entry.id}")
         return problem(
-            "SLV-I036", what, where, Text("la forma es cl:ley:19886:art:12-bis", "as cl:ley:19886:art:12-bis")
+            "SLV-I046", what, where, Text("la forma es cl:ley:19886:art:12-bis", "as cl:ley:19886:art:12-bis")
         )
     for day in (entry.valid_from, entry.valid_to):
         if day is not None and not _DAY.fullmatch(day):
-            return problem("SLV-I036", Text(f"fecha mal escrita: {day}", f"malformed date: {day}"), where)
+            return problem("SLV-I046", Text(f"fecha mal escrita: {day}", f"malformed date: {day}"), where)
     return None
 
 
@@ -130,11 +130,11 @@ def catalogue_of(entries: Iterable[tuple[CatalogueEntry, str]]) -> Catalogue:
             problems.append(wrong)
         elif entry.id in found:
             what = Text(f"id repetido: {entry.id}", f"id {entry.id} stands twice")
-            problems.append(problem("SLV-I036", what, where))
+            problems.append(problem("SLV-I046", what, where))
         else:
             found[entry.id] = entry
     if len(found) > MAX_ENTRIES or not found:
-        problems.append(problem("SLV-I036", Text("catálogo vacío o demasiado grande", "empty or too large"), ""))
+        problems.append(problem("SLV-I046", Text("catálogo vacío o demasiado grande", "empty or too large"), ""))
     if problems:
         raise ProblemsError(problems)
     return Catalogue(dict(sorted(found.items())))
@@ -158,7 +158,7 @@ def read_catalogue(data: bytes, name: str) -> Catalogue:
             continue
         entry = entry_of(tree)
         if entry is None:
-            problems.append(problem("SLV-I036", Text("línea mal formada", "malformed line"), where))
+            problems.append(problem("SLV-I046", Text("línea mal formada", "malformed line"), where))
         else:
             entries.append((entry, where))
     if problems:

@@ -50,7 +50,7 @@ def build_catalogue(
 ) -> Built:
     """Return the catalogue of a file; `norm` is the canonical id of the norm, where the file does not hold ids.
 
-    `as_of` becomes `valid_from` of what has no date. Raises: ProblemsError, SetError SLV-I036, UndecidedError.
+    `as_of` becomes `valid_from` of what has no date. Raises: ProblemsError, SetError SLV-I046, UndecidedError.
     """
     text = decode(data, name, ImportOptions(encoding=encoding)).text
     if text.lstrip()[:1] in ("{", "["):
@@ -140,7 +140,7 @@ def _from_object(tree: JsonObject, where: str, norm: str | None) -> tuple[Catalo
     match = _SHORT.fullmatch(_folded(str(number))) if isinstance(number, str | int) else None
     if match is None:
         what = Text("cada artículo lleva id, o number", "each article has id, or number")
-        raise problem("SLV-I036", what, where)
+        raise problem("SLV-I046", what, where)
     return CatalogueEntry(_article(_norm(norm, where), *match.groups())), where
 
 
@@ -152,7 +152,7 @@ def _article(norm: str, number: str, suffix: str | None, letter: str | None, tra
 def _norm(norm: str | None, where: str) -> str:
     if norm is None:
         what = Text("falta el id canónico de la norma", "the canonical id of the norm is missing")
-        raise problem("SLV-I036", what, where, Text("indíquelo: --norm cl:ley:19886", "give it: --norm cl:ley:19886"))
+        raise problem("SLV-I046", what, where, Text("indíquelo: --norm cl:ley:19886", "give it: --norm cl:ley:19886"))
     return norm
 
 

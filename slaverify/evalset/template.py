@@ -53,7 +53,7 @@ def template_csv(strata: Sequence[str], language: str) -> bytes:
 
 
 def template_xlsx(strata: Sequence[str], language: str) -> bytes:
-    """Return the sheet as XLSX with closed lists and a page of instructions. Raises: SetError SLV-I035."""
+    """Return the sheet as XLSX with closed lists and a page of instructions. Raises: SetError SLV-I045."""
     writer = xlsxwriter()
     out = io.BytesIO()
     book: Workbook = writer.Workbook(out, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
@@ -86,12 +86,12 @@ def write_rows(book: Workbook, sheet: Worksheet, rows: Sequence[Sequence[str]]) 
 
 
 def xlsxwriter() -> ModuleType:
-    """Return the module that writes XLSX. Raises: SetError SLV-I035 where the extra is not installed."""
+    """Return the module that writes XLSX. Raises: SetError SLV-I045 where the extra is not installed."""
     try:
         import xlsxwriter as module  # type: ignore[import-untyped]  # XlsxWriter has no types
     except ImportError as error:
         raise SetError(
-            "SLV-I035",
+            "SLV-I045",
             Text("para escribir XLSX falta XlsxWriter", "XlsxWriter is needed to write XLSX"),
             fix=Text(
                 "instale el extra «slaverify[label]», o use --format csv",

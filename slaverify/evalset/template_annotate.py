@@ -15,7 +15,7 @@ from slaverify.evalset.template_layout import FINDINGS_LABEL, LABELS, SHEET, to_
 
 
 def annotated_xlsx(items: Sequence[Item], findings: Mapping[str, Sequence[str]], language: str) -> bytes:
-    """Return the items as XLSX, findings by id in the first column; it imports back. Raises: SetError SLV-I035."""
+    """Return the items as XLSX, findings by id in the first column; it imports back. Raises: SetError SLV-I045."""
     rows = [to_cells(item.to_json()) for item in sorted(items, key=lambda item: item.id)]
     names = columns_used(rows)
     table = [[FINDINGS_LABEL.in_language(language), *(LABELS[name].in_language(language) for name in names)]]

@@ -134,8 +134,8 @@ def _with_rules(items: Sequence[Item], options: CheckOptions) -> tuple[list[Item
             ruled.append(item)
     skipped = [
         Text(
-            f"I021, I022, I023: {count} ítems de clase {kind}, sin regla en esta versión",
-            f"I021, I022, I023: {count} items of kind {kind}, without a rule in this version",
+            f"I021, I022, I023: {count} ítems de clase {kind}, que esta revisión no sabe escribir o puntuar",
+            f"I021, I022, I023: {count} items of kind {kind}, which this check cannot write or score",
         )
         for kind, count in sorted(left.items())
     ]

@@ -21,6 +21,9 @@ from slaverify.scoring import RULES, ScoreRecord, Settings, profile, score
 
 ERROR = "E"
 WARNING = "W"
+UNWRITTEN = frozenset({"citation", "trajectory"})
+"""Kinds that this lint cannot write as an answer: their gold and mutants are not checked, and the report says so."""
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -83,8 +86,10 @@ def is_right(record: ScoreRecord) -> bool:
 
 
 def has_rule(item: Item, options: CheckOptions) -> bool:
-    """Tell whether this version has a rule for the item's kind of reference."""
+    """Tell whether this version can write and score answers of the item's kind of reference."""
     kind, settings = item.reference.kind, options.settings(item.stratum)
+    if kind in UNWRITTEN:
+        return False
     if kind == "none" or any(kind in RULES.get(name).kinds for name in settings.rules):
         return True
     return profile(settings.profile).rules.get(kind) in RULES.names()

@@ -64,14 +64,13 @@ def import_(
     from slaverify.cli.files import read
     from slaverify.evalset import ImportOptions
 
-    pairs = [*_mapping_file(mapping), *(_pair(text, "--map") for text in maps)]
     options = ImportOptions(
         format=form or None,
         encoding=encoding or None,
         delimiter=delimiter or None,
         header=header or None,
         sheet=sheet or None,
-        mapping=tuple(pairs),
+        mapping=(*_mapping_file(mapping), *(_pair(text, "--map") for text in maps)),
         stratum=stratum or None,
         strata=tuple(_pair(text, "--strata") for text in strata),
         locale=locale or None,
@@ -147,7 +146,7 @@ def _decided(data: bytes, name: str, options: ImportOptions, *, yes: bool) -> Im
             raise
         _show(error)
         if not yes and not typer.confirm(t("¿Importar así?", "Import it so?")):
-            raise typer.Abort from error
+            raise
         return import_any(data, name, replace(options, accept=True))
 
 
@@ -242,7 +241,7 @@ def _object(path: Path) -> JsonObject:
         return loads_object(read(path), max_depth=20)
     except StrictJsonError as error:
         what = Text(f"no es un objeto JSON estricto ({error})", f"no strict JSON object ({error})")
-        raise ApplicationError("SLV-A015", what, where=str(path)) from error
+        raise ApplicationError("SLV-A031", what, where=str(path)) from error
 
 
 def _suggest(imported: Imported, target: Path, destination: Path) -> int:

@@ -130,7 +130,7 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     with pytest.raises(SetError) as caught:
         template_xlsx(STRATA, "es")
-    assert caught.value.code == "SLV-I035" and "slaverify[label]" in caught.value.fix.es
+    assert caught.value.code == "SLV-I045" and "slaverify[label]" in caught.value.fix.es
     assert template_csv(STRATA, "es")
 
 
