@@ -110,6 +110,7 @@ def test_an_endpoint_that_is_down_uses_up_no_run(place: Place) -> None:
         done = slaverify(place, *audit_arguments(place))
     assert done.returncode == 6
     assert "SLV-N040" in done.stderr
+    assert "--resume" not in done.stderr
     assert not run_opened(place)
 
 

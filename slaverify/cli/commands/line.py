@@ -13,6 +13,7 @@ from slaverify.cli.language import t
 from slaverify.cli.output import emit, out, say
 
 if TYPE_CHECKING:
+    from slaverify.audit.session import Session
     from slaverify.audit.walk import Progressed
     from slaverify.canonical import JsonObject
 
@@ -68,7 +69,7 @@ def audit(
     loaded = load_contract(contract)
     session = session_for(loaded, bank, destination, key)
     say_ignored_proxies()
-    with _line_to_type():
+    with _LineToType(session):
         done = walk(session, resume=resume, authorised_by=authorized_by)
     return _finish(done, as_json)
 
@@ -124,7 +125,7 @@ def run(
     assert bank is not None and destination is not None  # noqa: S101 - just asked for
     session = session_for(load_contract(contract), bank, destination, key)
     say_ignored_proxies()
-    with _line_to_type():
+    with _LineToType(session):
         done = walk(session, resume=resume, authorised_by=authorized_by, until=Step.RUN)
     return _say_progress(done, as_json)
 
@@ -244,8 +245,11 @@ def _finish(done: Progressed, as_json: bool) -> int:
     return show_verdict(done, as_json)
 
 
-class _line_to_type:  # noqa: N801 - reads as a statement at its place of use
-    """Adds to any refusal that can be resumed the exact line that resumes it."""
+class _LineToType:
+    """Adds to any refusal that can be resumed the exact line that goes on with it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def __enter__(self) -> None:
         pass
@@ -256,8 +260,7 @@ class _line_to_type:  # noqa: N801 - reads as a statement at its place of use
         resumable = isinstance(error, SlaverifyError) and (error.exit_code in (6, 130) or error.code == "SLV-A020")
         if isinstance(error, SlaverifyError) and resumable:
             words = [word for word in sys.argv[1:] if word != "--resume"]
-            line = shlex.join(["slaverify", *words, "--resume"])
-            error.fix = Text(
-                f"{error.fix.es + '; ' if error.fix.es else ''}{line}",
-                f"{error.fix.en + '; ' if error.fix.en else ''}{line}",
-            )
+            # Before a run is open there is nothing to resume: the same line again opens it.
+            opened = self._session.last_run() is not None
+            line = shlex.join(["slaverify", *words, *(["--resume"] if opened else [])])
+            error.fix = Text(*(f"{said}: {line}" if said else line for said in error.fix))
