@@ -5,13 +5,25 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, comb, log
 
 import pytest
 
 from slaverify.contract.load import load_contract
-from slaverify.readiness import examine
-from slaverify.readiness.designs import betting
+from slaverify.readiness import Needed, Point, amendment, examine, outlook
+from slaverify.readiness.designs import Effective, OfBank, Staged, betting, clustered_n_eff, effective
 from slaverify.resources import resource
+from slaverify.statistics import (
+    clustered_decision,
+    equivalent_labels,
+    log_wealth,
+    min_n_power,
+    oc_accept,
+    stage_risks,
+    two_stage,
+)
 from tests.contract.support import DEMO, load_tree, raw_tree, set_at
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -190,3 +202,171 @@ def test_two_items_of_a_weighted_stratum_are_enough_for_a_variance() -> None:
     tree = set_at(TREE, "evaluation_set.weights", {"direct": "0.9", "out_of_corpus": "0.1"})
     tree = set_at(tree, "evaluation_set.sample.per_stratum.out_of_corpus", 2)
     assert "SLV-S011" not in {code for code, _ in advice(tree)}
+
+
+def drawn_up_to(most: int, n: int, wrong: int, size: int) -> float:
+    return sum(comb(wrong, i) * comb(size - wrong, n - i) for i in range(most + 1)) / comb(size, n)
+
+
+def test_a_draw_from_a_bank_is_hypergeometric_on_both_sides() -> None:
+    passes, breaches = drawn_up_to(1, 8, 5, 20), 1 - drawn_up_to(3, 8, 5, 20)
+    for accept, reject in ((1, 4), (None, 4), (1, None), (None, None)):
+        design = OfBank(20, 8, accept, reject)
+        assert design.chances(0.75) == pytest.approx((passes if accept else 0, breaches if reject else 0), abs=1e-12)
+        assert (design.can_pass, design.can_breach) == (accept is not None, reject is not None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "t"),
+    [(2, 2, "0.6"), (2, 3, "0.9"), (2, 60, "0.9"), (30, 90, "0.95"), (150, 50, "0.95")],
+)
+def test_small_stages_are_the_joint_binomial(first: int, second: int, t: str) -> None:
+    pair = (Fraction("0.005"), Fraction("0.0225"))
+    stages = two_stage(first, second, Fraction(t), pair, pair)
+    for rate in ("0", "0.2", t, "0.97", "1"):
+        exact = stage_risks(stages, Fraction(rate))
+        assert Staged(stages).chances(float(rate)) == pytest.approx(
+            (float(exact.p_pass), float(exact.p_breach)), abs=1e-12
+        )
+    assert Staged(stages).can_pass is (stage_risks(stages, Fraction(1)).p_pass > 0)
+    assert Staged(stages).can_breach is (stage_risks(stages, Fraction(0)).p_breach > 0)
+
+
+@pytest.mark.parametrize(("n_eff", "t"), [(300.0, 0.9), (61.7, 0.55), (88.25, 0.97)])
+def test_an_effective_sample_spends_its_whole_risk(n_eff: float, t: float) -> None:
+    design = effective(n_eff, t, 0.025, 0.0125)
+    if design.can_pass:
+        assert design.chances(t)[0] == pytest.approx(0.025, abs=1e-9)
+    assert design.chances(t)[1] == pytest.approx(0.0125, abs=1e-9)
+    assert design.can_pass is (t**n_eff <= 0.025)
+
+
+def test_an_effective_sample_at_its_ends() -> None:
+    assert Effective(10.0, 10.0, 0.0).chances(0.5) == (1.0, 1.0)
+    assert Effective(10.0, None, None).chances(0.5) == (0.0, 0.0)
+    assert Effective(10.0, 0.0, 10.0).chances(0.5) == pytest.approx((0.5**10, 0.5**10))
+    assert Effective(10.0, 0.5, 0.5).chances(0.5)[0] + Effective(10.0, 0.5, 1.5).chances(0.5)[1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("n", [120, 121, 500])
+def test_bets_give_the_last_count_that_speaks(n: int) -> None:
+    t, design = 0.9, betting(n, 0.9, 0.025, 0.0125)
+
+    def passes(failures: int) -> bool:
+        return log_wealth({1.0: n - failures, 0.0: failures}, t) >= -log(0.025)
+
+    def breaches(failures: int) -> bool:
+        return log_wealth({1.0: failures, 0.0: n - failures}, 1 - t) >= -log(0.0125)
+
+    assert [f for f in range(n + 1) if passes(f)][-1] == design.accept
+    assert next(f for f in range(n + 1) if breaches(f)) == design.reject
+    assert (betting(1, t, 0.025, 0.0125).accept, betting(1, t, 0.025, 0.0125).reject) == (None, None)
+    for end in (0.0, 1.0):
+        assert (betting(n, end, 0.025, 0.0125).accept, betting(n, end, 0.025, 0.0125).reject) == (None, None)
+
+
+def test_the_items_beyond_whole_clusters_go_to_the_last_one() -> None:
+    floor = Decimal("0.2")
+    assert clustered_n_eff(9, 5, floor, 0.025) == 1.0
+    for n, sizes in ((10, [5.0, 5.0]), (14, [5.0, 9.0]), (32, [5.0] * 5 + [7.0])):
+        assert clustered_n_eff(n, 5, floor, 0.025) == clustered_decision(sizes, sizes, floor, 0.025).n_eff
+
+
+def test_the_clusters_that_are_assumed_have_five_items() -> None:
+    tree = set_at(TREE, "metrics.0.cluster", {"by": "norm", "icc_floor": "0.2"})
+    tree = set_at(tree, "metrics.0.decision.alpha_breach", "0.05")
+    seen = outlook(load_tree(tree).model, 0)
+    assert seen.cluster_size == examine(load_tree(tree), NOW).metrics[0].cluster_size == 5
+    assert seen.n_eff == clustered_n_eff(120, 5, Decimal("0.2"), 0.025)
+    need = min_n_power(Fraction("0.9"), 0.95, Fraction("0.025"), 0.8, "pass")
+    assert seen.to_pass.at_80 == ceil(need * 120 / seen.n_eff)
+    assert outlook(load_tree(TREE).model, 0).cluster_size is None
+    speech = outlook(load_tree(SPEECH).model, 2)
+    assert (speech.basis, speech.n_eff) == ("bets", 320.0)
+    assert outlook(load_tree(SPEECH).model, 2, 2000).n_eff == 1.0
+
+
+def test_what_is_left_is_inconclusive() -> None:
+    assert Point(0.9, 0.25, 0.5).p_inconclusive == 0.25
+    assert Point(0.9, 0.75, 0.5).p_inconclusive == 0.0
+
+
+def test_the_curve_goes_from_three_margins_below_to_perfection() -> None:
+    seen = outlook(load_tree(set_at(TREE, "metrics.0.margin", "0.04")).model, 0)
+    rates = [point.rate for point in seen.curve]
+    assert (len(rates), rates[0], rates[-1]) == (11, pytest.approx(0.78), pytest.approx(1.0))
+    assert {round(b - a, 9) for a, b in pairwise(rates)} == {0.022}
+    assert [point.p_pass for point in seen.curve] == pytest.approx([oc_accept(120, 5, 1 - rate) for rate in rates])
+    wide = outlook(load_tree(set_at(TREE, "metrics.0.margin", "0.31")).model, 0)
+    assert (wide.curve[0].rate, wide.better.rate) == (0.0, 1.0)
+    # No margin is written: half the way from the promise to perfection.
+    assert outlook(load_tree(set_at(TREE, "metrics.0.threshold", "0.80")).model, 0).better.rate == pytest.approx(0.9)
+
+
+def test_weights_cost_items() -> None:
+    tree = set_at(TREE, "evaluation_set.weights", {"direct": "0.5", "out_of_corpus": "0.5"})
+    tree = set_at(tree, "metrics.0.among.stratum", ["direct", "out_of_corpus"])
+    seen = outlook(load_tree(tree).model, 0)
+    assert (seen.basis, seen.n) == ("weights", 150)
+    assert seen.n_eff == pytest.approx(1 / (0.25 / 120 + 0.25 / 30))
+    both = outlook(load_tree(set_at(tree, "metrics.0.cluster", {"by": "norm", "icc_floor": "0.2"})).model, 0)
+    assert both.basis == "clusters"
+    assert both.n_eff == pytest.approx(seen.n_eff * clustered_n_eff(150, 5, Decimal("0.2"), 0.0125) / 150)
+
+
+@pytest.mark.parametrize(
+    ("calibration", "sensitivity", "specificity", "each"),
+    [
+        ({"min_labels": 600, "min_sensitivity": "0.95", "min_specificity": "0.94"}, 0.95, 0.94, 300),
+        ({"min_labels": 601}, 0.9, 0.9, 300),
+        ({"min_labels": 100, "min_per_class": 60, "min_sensitivity": "0.95"}, 0.95, 0.9, 60),
+    ],
+)
+def test_judged_items_are_worth_fewer_labels(
+    calibration: dict, sensitivity: float, specificity: float, each: int
+) -> None:
+    tree = set_at(set_at(RAG, "judge.calibration", calibration), "remedies", ...)
+    seen = outlook(load_tree(tree).model, 0)
+    worth = equivalent_labels(500, sensitivity, specificity, 0.85, each, each)
+    assert (seen.basis, seen.n, seen.n_judged, seen.labels_worth) == ("judge", 1000, 500, int(worth))
+    assert seen.n_eff == pytest.approx(1 / (0.25 / worth + 0.25 / 500))
+    alone = outlook(load_tree(set_at(tree, "metrics.0.among.stratum", ["applied"])).model, 0)
+    assert alone.n_eff == pytest.approx(worth)
+
+
+def test_bets_and_banks_are_told_no_sample_size() -> None:
+    for tree, index in ((set_at(TREE, "evaluation_set.estimand", "bank"), 0), (AGENT, 2)):
+        seen = outlook(load_tree(tree).model, index)
+        assert (seen.to_pass, seen.to_breach) == (Needed(None, None), Needed(None, None))
+
+
+@pytest.mark.parametrize(
+    ("changes", "en", "es"),
+    [
+        ({"engine.version": "9"}, None, None),
+        ({"evaluation_set.bank_digest": "sha256:" + "9" * 64}, None, None),
+        ({"engine.version": "9", "contract.title": "Otro"}, None, None),
+        (
+            {"engine.version": "9", "evaluation_set.bank_digest": "sha256:" + "9" * 64},
+            "and the bank change",
+            "y el banco",
+        ),
+        ({"engine.version": "9", "failed_calls.unresolved_max": "0.02"}, "and the method change", "y el método"),
+        ({"engine.version": "9", "judge.language": "en"}, "and the method change", "y el método"),
+        (
+            {"engine.version": "9", "repetitions.per_item": 2, "evaluation_set.bank_digest": "sha256:" + "9" * 64},
+            "and bank and method change",
+            "y el banco y el método",
+        ),
+    ],
+)
+def test_an_amendment_says_what_else_moved(changes: dict, en: str | None, es: str | None) -> None:
+    new = RAG
+    for path, value in changes.items():
+        new = set_at(new, path, value)
+    found = list(amendment(RAG, new))
+    if en is None:
+        assert not found
+    else:
+        assert en in found[0].what.en
+        assert found[0].what.es.endswith(es)
