@@ -370,3 +370,50 @@ def test_an_amendment_says_what_else_moved(changes: dict, en: str | None, es: st
     else:
         assert en in found[0].what.en
         assert found[0].what.es.endswith(es)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "n", "shown"), [("0.996", 1100, "99.8"), ("0.9992", 5000, "99.96"), ("0.99992", 50000, "99.996")]
+)
+def test_a_share_near_all_shows_what_sets_it_apart(threshold: str, n: int, shown: str) -> None:
+    tree = set_at(set_at(TREE, "evaluation_set.strata.direct", n), "evaluation_set.size", n + 60)
+    tree = set_at(set_at(tree, "evaluation_set.sample.per_stratum.direct", n), "metrics.0.threshold", threshold)
+    low = finding(set_at(tree, "remedies", ...), "SLV-S020")
+    assert f"a true rate of {shown} % would" in low.what.en
+    assert f"tasa real {shown.replace('.', ',')} % sólo" in low.what.es
+
+
+def test_a_lonely_stratum_is_told_with_the_number_of_its_metric() -> None:
+    tree = set_at(TREE, "evaluation_set.weights", {"direct": "0.9", "out_of_corpus": "0.1"})
+    tree = set_at(tree, "evaluation_set.sample.per_stratum.out_of_corpus", 1)
+    lonely = finding(tree, "SLV-S011")
+    assert "metric 2)" in lonely.what.en
+    assert "métrica 2)" in lonely.what.es
+
+
+def test_a_second_stage_takes_fresh_items_too() -> None:
+    tree = set_at(set_at(TREE, "evaluation_set.sample.release", "at_start"), "remedies", ...)
+    tree = set_at(set_at(tree, "evaluation_set.strata.direct", 290), "evaluation_set.size", 350)
+    for more, warned in ((50, False), (51, True)):
+        staged = {"extend": {"per_stratum": {"direct": more}, "spending": ["0.005", "0.0225"]}}
+        codes = advice(set_at(tree, "verdict.inconclusive", staged))
+        assert (("SLV-K081", ("evaluation_set", "strata", "direct")) in codes) is warned
+        assert ("SLV-K081", ("evaluation_set", "strata", "out_of_corpus")) not in codes
+
+
+def test_what_is_reported_alone_binds_nobody_on_hostile_questions() -> None:
+    codes = {code for code, _ in advice(set_at(set_at(TREE, "metrics.1.severity", "reported"), "remedies", ...))}
+    assert "SLV-C081" in codes
+
+
+def test_repeats_and_a_revealed_draw_are_warned_of_nothing() -> None:
+    assert "SLV-S027" not in {code for code, _ in advice(set_at(TREE, "repetitions.per_item", 2))}
+    assert "SLV-K080" not in {code for code, _ in advice(set_at(TREE, "evaluation_set.sample.method", "commit_reveal"))}
+    assert "SLV-K080" not in {code for code, _ in advice(set_at(TREE, "parties.custodian.name", "Otra SpA"))}
+
+
+def test_one_call_per_item_of_a_bank_is_the_rate_of_that_run() -> None:
+    assert finding(TREE, "SLV-S027").why.en == "the report will state it as a limitation"
+    for tree in (set_at(TREE, "evaluation_set.estimand", "bank"), set_at(TREE, "metrics.1.estimand", "bank")):
+        assert "not the expected one" in finding(tree, "SLV-S027").why.en
+        assert "no la esperada" in finding(tree, "SLV-S027").why.es
