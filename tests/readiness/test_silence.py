@@ -218,7 +218,7 @@ def test_a_draw_from_a_bank_is_hypergeometric_on_both_sides() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "t"),
-    [(2, 2, "0.6"), (2, 3, "0.9"), (2, 60, "0.9"), (30, 90, "0.95"), (150, 50, "0.95")],
+    [(2, 2, "0.6"), (2, 3, "0.9"), (2, 60, "0.9"), (400, 24, "0.95"), (30, 90, "0.95"), (150, 50, "0.95")],
 )
 def test_small_stages_are_the_joint_binomial(first: int, second: int, t: str) -> None:
     pair = (Fraction("0.005"), Fraction("0.0225"))
@@ -232,7 +232,7 @@ def test_small_stages_are_the_joint_binomial(first: int, second: int, t: str) ->
     assert Staged(stages).can_breach is (stage_risks(stages, Fraction(0)).p_breach > 0)
 
 
-@pytest.mark.parametrize(("n_eff", "t"), [(300.0, 0.9), (61.7, 0.55), (88.25, 0.97)])
+@pytest.mark.parametrize(("n_eff", "t"), [(300.0, 0.9), (61.7, 0.55), (88.25, 0.97), (40.0, 0.9), (2.0, 0.9)])
 def test_an_effective_sample_spends_its_whole_risk(n_eff: float, t: float) -> None:
     design = effective(n_eff, t, 0.025, 0.0125)
     if design.can_pass:
@@ -244,13 +244,16 @@ def test_an_effective_sample_spends_its_whole_risk(n_eff: float, t: float) -> No
 def test_an_effective_sample_at_its_ends() -> None:
     assert Effective(10.0, 10.0, 0.0).chances(0.5) == (1.0, 1.0)
     assert Effective(10.0, None, None).chances(0.5) == (0.0, 0.0)
+    assert Effective(10.0, None, 1.0).chances(0.5)[1] == pytest.approx(1 - 0.5**10, abs=1e-12)
     assert Effective(10.0, 0.0, 10.0).chances(0.5) == pytest.approx((0.5**10, 0.5**10))
     assert Effective(10.0, 0.5, 0.5).chances(0.5)[0] + Effective(10.0, 0.5, 1.5).chances(0.5)[1] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("n", [120, 121, 500])
-def test_bets_give_the_last_count_that_speaks(n: int) -> None:
-    t, design = 0.9, betting(n, 0.9, 0.025, 0.0125)
+@pytest.mark.parametrize(
+    ("n", "t"), [(120, 0.9), (121, 0.9), (500, 0.9), *((n, 0.5) for n in range(1, 16)), (2, 0.001), (2, 0.999)]
+)
+def test_bets_give_the_last_count_that_speaks(n: int, t: float) -> None:
+    design = betting(n, t, 0.025, 0.0125)
 
     def passes(failures: int) -> bool:
         return log_wealth({1.0: n - failures, 0.0: failures}, t) >= -log(0.025)
@@ -258,9 +261,8 @@ def test_bets_give_the_last_count_that_speaks(n: int) -> None:
     def breaches(failures: int) -> bool:
         return log_wealth({1.0: failures, 0.0: n - failures}, 1 - t) >= -log(0.0125)
 
-    assert [f for f in range(n + 1) if passes(f)][-1] == design.accept
-    assert next(f for f in range(n + 1) if breaches(f)) == design.reject
-    assert (betting(1, t, 0.025, 0.0125).accept, betting(1, t, 0.025, 0.0125).reject) == (None, None)
+    assert design.accept == max((f for f in range(n + 1) if passes(f)), default=None)
+    assert design.reject == min((f for f in range(n + 1) if breaches(f)), default=None)
     for end in (0.0, 1.0):
         assert (betting(n, end, 0.025, 0.0125).accept, betting(n, end, 0.025, 0.0125).reject) == (None, None)
 
