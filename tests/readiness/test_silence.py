@@ -419,3 +419,29 @@ def test_one_call_per_item_of_a_bank_is_the_rate_of_that_run() -> None:
     for tree in (set_at(TREE, "evaluation_set.estimand", "bank"), set_at(TREE, "metrics.1.estimand", "bank")):
         assert "not the expected one" in finding(tree, "SLV-S027").why.en
         assert "no la esperada" in finding(tree, "SLV-S027").why.es
+
+
+def test_a_judge_that_knows_next_to_nothing_leaves_one_item() -> None:
+    poor = {"min_labels": 60, "min_sensitivity": "0.51", "min_specificity": "0.51"}
+    tree = set_at(set_at(set_at(RAG, "judge.calibration", poor), "contract.purpose", "pilot"), "remedies", ...)
+    seen = outlook(load_tree(set_at(tree, "metrics.0.among.stratum", ["applied"])).model, 0)
+    assert (seen.basis, seen.n_eff, seen.n_judged) == ("judge", 1.0, 500)
+    plain = [outlook(load_tree(TREE).model, index) for index in (0, 1)]
+    assert [(one.n_judged, one.labels_worth, one.direction) for one in plain] == [
+        (0, None, "at_least"),
+        (0, None, "at_most"),
+    ]
+
+
+def test_errors_are_read_on_their_own_ceiling() -> None:
+    seen = outlook(load_tree(set_at(set_at(SPEECH, "metrics.2.r_max", "2"), "metrics.2.margin", "0.04")).model, 2)
+    assert [point.rate for point in (seen.better, seen.at_threshold, seen.worse)] == pytest.approx([0.04, 0.08, 0.12])
+    assert seen.at_threshold.p_pass == pytest.approx(betting(320, 0.96, 0.025, 0.025).chances(0.96)[0])
+
+
+def test_groups_that_leave_too_little_are_warned_of_and_not_refused() -> None:
+    tree = set_at(TREE, "metrics.0.cluster", {"by": "norm", "icc_floor": "1"})
+    tree = set_at(set_at(tree, "evaluation_set.sample.per_stratum.direct", 40), "remedies", ...)
+    codes = {code for code, _ in advice(tree)}
+    assert "SLV-S029" in codes
+    assert "SLV-S007" not in codes
