@@ -445,3 +445,16 @@ def test_groups_that_leave_too_little_are_warned_of_and_not_refused() -> None:
     codes = {code for code, _ in advice(tree)}
     assert "SLV-S029" in codes
     assert "SLV-S007" not in codes
+
+
+def test_a_mean_is_read_on_its_scale() -> None:
+    tree = set_at(set_at(AGENT, "metrics.2.scale", ["1", "5"]), "metrics.2.threshold", "4")
+    seen = outlook(load_tree(set_at(tree, "metrics.2.margin", "0.4")).model, 2)
+    assert [point.rate for point in (seen.better, seen.at_threshold, seen.worse)] == pytest.approx([4.4, 4.0, 3.6])
+
+
+def test_weights_of_some_strata_are_taken_among_themselves() -> None:
+    weights = {"direct": "0.2", "applied": "0.2", "trap": "0.3", "out_of_corpus": "0.2", "adversarial": "0.1"}
+    seen = outlook(load_tree(set_at(set_at(RAG, "evaluation_set.weights", weights), "remedies", ...)).model, 2)
+    assert (seen.basis, seen.n) == ("weights", 620)
+    assert seen.n_eff == pytest.approx(1 / ((1 / 4) / 220 + (1 / 9) / 200 + (1 / 36) / 200))
