@@ -72,7 +72,9 @@ if [ -z "$vkey" ]; then
 else
   work=$(mktemp -d) || fail "mktemp"
   trap 'rm -rf "$work"' EXIT
-  key=$(printf '%s' "${vkey##*+}" | base64 -d 2> /dev/null | hex_of)
+  # name + key hash + base64, which may hold a plus of its own.
+  key=${vkey#*+}
+  key=$(printf '%s' "${key#*+}" | base64 -d 2> /dev/null | hex_of)
   [ "${#key}" -eq 66 ] && [ "${key:0:2}" = 01 ] || fail "vkey"
   printf '302a300506032b6570032100%s' "${key:2}" | xxd -r -p > "$work/key.der"
   printf '%s\n%s\n%s\n' "$origin" "$size" "$root64" > "$work/body"

@@ -79,8 +79,16 @@ def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = S
 def go(session: Session, number: int, until: Step) -> None:
     """Walk run `number` to the end of step `until`, alone. Raises: ApplicationError SLV-A023 (another process)."""
     with alone(session.run_folder(number) / "private"):
+        _sweep(session.run_folder(number))
         for step in ORDER[: ORDER.index(until) + 1]:
             _STEPS[step](session, number)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a kill left half-written: files begun under a hidden name, which nobody else writes now."""
+    for path in folder.rglob(".*"):
+        if path.is_file() and not path.is_symlink():
+            path.unlink()
 
 
 def check_signatory(session: Session, name: str) -> None:

@@ -82,6 +82,7 @@ def test_steps_may_be_walked_again(world: World) -> None:
             bundle_digest="sha256:" + "00" * 32,
             history_sha256=None,
             size=ledger.view.size if _ == 0 else 13,
+            language="es",
         )
     kinds = [entry.type for entry in ledger.view]
     assert kinds.count("run_resumed") == 2

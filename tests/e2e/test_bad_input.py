@@ -42,7 +42,7 @@ def spoiled(place: Place, old: str, new: str) -> int:
     ("old", "new", "code", "mend"),
     [
         ("  url: ", "  urll: ", "SLV-C0", "url"),
-        ('threshold: "0.90"', "threshold: 0.90", "SLV-C0", "quotes"),
+        ('threshold: "0.90"', "threshold: 0.90", "SLV-C0", "quote it"),
         ('threshold: "0.90"', 'threshold: "0,90"', "SLV-C0", "0.90"),
         ("  adapter: json_http@1\n", "", "SLV-C0", "adapter"),
     ],
