@@ -69,7 +69,7 @@ def state_probability(n: int, accept: int | None, reject: int | None, true_rate:
         return 0.0
     if side == "pass":
         return 0.0 if accept is None else oc_accept(n, accept, 1.0 - true_rate)
-    if reject is None:
+    if reject is None or reject > n:
         return 0.0
     return 1.0 if reject <= 0 else float(bdtrc(reject - 1, n, 1.0 - true_rate))
 

@@ -218,7 +218,16 @@ def test_a_draw_from_a_bank_is_hypergeometric_on_both_sides() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "t"),
-    [(2, 2, "0.6"), (2, 3, "0.9"), (2, 60, "0.9"), (400, 24, "0.95"), (30, 90, "0.95"), (150, 50, "0.95")],
+    [
+        (2, 2, "0.6"),
+        (2, 3, "0.9"),
+        (2, 60, "0.9"),
+        (400, 24, "0.95"),
+        (30, 90, "0.95"),
+        (150, 50, "0.95"),
+        (5, 5, "0.5"),
+        (2, 20, "0.2"),
+    ],
 )
 def test_small_stages_are_the_joint_binomial(first: int, second: int, t: str) -> None:
     pair = (Fraction("0.005"), Fraction("0.0225"))
