@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from slaverify.canonical import real9
 from slaverify.decision import (
     LimitationFacts,
     MetricCalibration,
@@ -18,6 +19,7 @@ from slaverify.decision import (
     states,
 )
 from slaverify.decision.compare import compare_versions
+from slaverify.statistics import bank_tails
 from tests.decision.build import ACCURACY, HALLUCINATION, JUDGE, WRONG, build, record, run
 from tests.decision.test_methods import CLUSTERED, CUT, MEAN, WER, first, judged_run, state
 
@@ -161,6 +163,9 @@ def test_guarded_rejection_of_a_bank() -> None:
     assert entry["pass_max_failures"] == entry["breach_min_failures"] - 1
     assert Fraction(entry["risk_false_pass"]) > Fraction("0.9")
     assert entry["breach_min_failures"] == 18  # of a population it would be 20
+    exact = bank_tails(17, 18, 120, 240, Fraction("0.90"))
+    assert entry["risk_false_pass"] == real9(exact.p_greater)
+    assert entry["risk_false_breach"] == real9(exact.p_less)
     tiny = {
         "strata": {"direct": 3, "out_of_corpus": 60},
         "size": 63,

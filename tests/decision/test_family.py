@@ -68,6 +68,22 @@ def test_how_much_a_breach_can_lose() -> None:
     assert [entry["tipping"]["to_change"] for entry in (both[0], both[2])] == [11, 11]  # below 20
 
 
+def test_a_breach_that_rests_on_another() -> None:
+    """30, 20 and 20 failures: the second and third are in breach because the first is; the first stands alone."""
+    found = entries(three(10, 20, 0))
+    assert [entry["state"] for entry in found] == ["BREACH"] * 3
+    assert [entry["tipping"]["to_change"] for entry in found] == [10, 2, 2]
+
+
+def test_manipulation_hides_neither_a_breach_nor_an_invalid_run() -> None:
+    shown = {"events": [{"code": "markup", "level": "manipulation", "confirmed": True}]}
+    contract = build([ACCURACY])
+    assert first(contract, run(30, **WRONG, **shown))["reason"] is None
+    assert first(contract, run(30, **WRONG, **shown))["state"] == "BREACH"
+    lost = first(contract, run(5, outcome="unresolved", **shown))
+    assert (lost["state"], lost["reason"]) == ("INVALID_RUN", "unresolved_above_limit")
+
+
 def test_without_correction_each_is_alone() -> None:
     found = entries(three(30, 0, 0), verdict={"multiplicity": "none"})
     assert [entry["tipping"]["to_breach"] for entry in found] == [0, 19, 19]

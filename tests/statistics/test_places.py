@@ -109,6 +109,19 @@ def test_defaults() -> None:
     assert count_required(1, T) == 1
 
 
+def test_powers_that_equal_the_level() -> None:
+    half = Decimal("0.5")
+    assert [min_n_zero_failures(half, Fraction(1, 2**n)) for n in range(2, 12)] == list(range(2, 12))
+    assert min_n_zero_failures(half, Fraction(1, 2**5) - Fraction(1, 10**20)) == 6
+    assert min_n_zero_failures(Decimal("0.1"), Decimal("0.4")) == 1
+
+
+def test_one_is_no_threshold_unless_asked() -> None:
+    assert success_threshold(Decimal(1), "at_least", closed=True) == 1
+    with pytest.raises(StatisticsError, match="SLV-S001"):
+        success_threshold(Decimal(1), "at_least")
+
+
 def test_without_items_there_is_no_risk() -> None:
     assert acceptance_numbers(T, 0, A, A) == Numbers(None, None, Fraction(0), Fraction(0))
 
