@@ -15,6 +15,7 @@ from slaverify.custody import NoteKey
 from slaverify.custody.entries import parse_entry, write_line
 from slaverify.custody.note import sign_checkpoint
 from slaverify.errors import Text
+from slaverify.evidence import Bundle, close
 from slaverify.evidence.pades import make_authority, make_signer
 from slaverify.evidence.problems import bad_annex
 from slaverify.verify import Outcome, Result, Trust
@@ -427,6 +428,27 @@ def test_b36_a_recipient_that_the_contract_does_not_name(made: Line, whole: dict
     tree["annex"]["recipients"][0]["name"] = "proveedor"
     found = check(made, signed({**whole, "manifest.json": jcs(tree)}, at=made.closing_time))
     assert (failures(found), found.exit_code) == ({"V17"}, 4)
+
+
+def test_an_annex_that_was_dropped_and_the_manifest_signed_again(made: Line, whole: dict[str, bytes]) -> None:
+    left_out = ("manifest.json", "manifest.p7s", "manifest.tsr", "SHA256SUMS", "sealed/annex.age")
+    files = {path: data for path, data in whole.items() if path not in left_out}
+    closing = close(Bundle.of_files(files), made.header, None)
+    files |= {"SHA256SUMS": closing.sums, "manifest.json": closing.manifest}
+    found = check(made, signed(files, at=made.closing_time))
+    assert (failures(found), found.exit_code) == ({"V17"}, 4)
+    assert "annex that the contract agrees is missing" in said(found, "V17")
+
+
+@pytest.mark.parametrize("key", ["python", "packages", "clock_offset_ms", "lock_sha256"])
+def test_an_environment_that_the_ledger_does_not_know(made: Line, whole: dict[str, bytes], key: str) -> None:
+    path = "environment/environment.json"
+    tree = json.loads(whole[path])
+    tree[key] = {"python": "2.7.1", "packages": {}, "clock_offset_ms": 0, "lock_sha256": "0" * 64}[key]
+    found = check(made, forced(whole, path, jcs(tree)))
+    assert "V18" in failures(found)
+    assert found.exit_code == 4
+    assert key in said(found, "V18")
 
 
 def test_an_annex_of_another_content(made: Line, whole: dict[str, bytes]) -> None:
