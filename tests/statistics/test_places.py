@@ -85,6 +85,8 @@ def test_a_refusal_names_its_place_in_both_languages(call: object, code: str, wh
     error = caught.value
     assert (error.code, error.where) == (code, where)
     for text in (error.what, error.fix):
+        assert isinstance(text.es, str)
+        assert isinstance(text.en, str)
         assert (text.es == "") == (text.en == "")
     assert error.what.es
     assert error.what.es != error.what.en
