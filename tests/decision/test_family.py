@@ -136,6 +136,14 @@ def test_two_clusters_are_few_not_one() -> None:
     assert prior_state(Facts(**{**BASE, "clusters": 5})) is None
 
 
+def test_an_invalid_run_of_reported_metrics_is_an_invalid_run() -> None:
+    contract = build([{**ACCURACY, "severity": "reported"}])
+    invalid = RunValidity(False, "ledger")
+    counted = inputs(contract, run(0))
+    assert states(contract, counted, invalid)["state"] == "INVALID_RUN"
+    assert decide(contract, results(contract, counted, invalid), invalid)["state"] == "INVALID_RUN"
+
+
 def test_a_strict_contract_without_a_mismatch_passes() -> None:
     strict = build([ACCURACY], engine={"on_mismatch": "breach"})
     assert first(strict, run(0))["state"] == "PASS"
