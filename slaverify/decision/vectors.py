@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from slaverify.decision.combine import Member, combine_states
@@ -11,7 +10,7 @@ from slaverify.decision.rules import Facts, guard_of, metric_state
 from slaverify.decision.words import State
 from slaverify.errors import SlaverifyError
 from slaverify.statistics import vectors
-from slaverify.statistics.vectors import Inputs, Outputs, decimal, integer, text
+from slaverify.statistics.vectors import Inputs, Outputs, VectorOutcome, decimal, integer, text
 
 
 def _metric_state(i: Inputs) -> Outputs:
@@ -54,16 +53,7 @@ def _combine_states(i: Inputs) -> Outputs:
     return {"state": combined.state.value, "breaching": list(combined.breaching)}
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one vector showed: `passed`, `failed` or `not_performed`, and why."""
-
-    id: str
-    result: str
-    differences: tuple[str, ...] = ()
-
-
-def conformance(document: Sequence[object]) -> tuple[Outcome, ...]:
+def conformance(document: Sequence[object]) -> tuple[VectorOutcome, ...]:
     """Run every vector of a statistics file against the installed version. Raises nothing.
 
     A vector that is malformed, of a method that nobody knows, or that raises, has failed; an oracle of the test suite
@@ -72,16 +62,16 @@ def conformance(document: Sequence[object]) -> tuple[Outcome, ...]:
     return tuple(_outcome(vector, index) for index, vector in enumerate(document))
 
 
-def _outcome(vector: object, index: int) -> Outcome:
+def _outcome(vector: object, index: int) -> VectorOutcome:
     if not isinstance(vector, dict) or not isinstance(vector.get("id"), str):
-        return Outcome(f"#{index}", "failed", ("not a vector",))
+        return VectorOutcome(f"#{index}", "failed", ("not a vector",))
     if vector.get("method") in vectors.ORACLES:
-        return Outcome(str(vector["id"]), "not_performed", ("an oracle of the test suite",))
+        return VectorOutcome(str(vector["id"]), "not_performed", ("an oracle of the test suite",))
     try:
         found = tuple(vectors.run(METHODS, vector))
     except (SlaverifyError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         found = (f"{type(error).__name__}: {error}",)
-    return Outcome(str(vector["id"]), "failed" if found else "passed", found)
+    return VectorOutcome(str(vector["id"]), "failed" if found else "passed", found)
 
 
 METHODS: Mapping[str, Callable[[Inputs], Outputs]] = {

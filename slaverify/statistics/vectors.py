@@ -9,7 +9,7 @@ Source: docs/spec/decision.md and the vector file itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
@@ -35,6 +35,15 @@ ORACLES = frozenset(
 """Methods that check ours and decide nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class VectorOutcome:
+    """What one vector showed: `passed`, `failed` or `not_performed`, and why."""
+
+    id: str
+    result: str
+    differences: tuple[str, ...] = ()
+
+
 def differences(expected: Mapping[str, object], got: Outputs, tolerance: float) -> list[str]:
     """Return one line per key of `expected` that the outputs do not meet; none if the vector passes."""
     return [
@@ -50,6 +59,12 @@ def _same(expected: object, got: object, tolerance: float) -> bool:
             isinstance(got, list | tuple)
             and len(got) == len(expected)
             and all(_same(a, b, tolerance) for a, b in zip(expected, got, strict=True))
+        )
+    if isinstance(expected, Mapping):
+        return (
+            isinstance(got, Mapping)
+            and expected.keys() == got.keys()
+            and all(_same(value, got[key], tolerance) for key, value in expected.items())
         )
     if expected is None or isinstance(expected, bool | str):
         return bool(expected == got) and type(expected) is type(got)
@@ -90,6 +105,11 @@ def text(inputs: Inputs, key: str, default: str = "") -> str:
     if not isinstance(value, str):
         raise ValueError(f"{key}: a text is due")
     return value
+
+
+def texts(inputs: Inputs, key: str) -> list[str]:
+    """Return a list of texts. Raises: ValueError."""
+    return [text({key: member}, key) for member in _list(inputs.get(key), key)]
 
 
 def reals(inputs: Inputs, key: str) -> list[float]:

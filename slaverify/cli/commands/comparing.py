@@ -13,9 +13,12 @@ from slaverify.cli.language import t
 from slaverify.cli.output import emit, out
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from slaverify.canonical import JsonObject, JsonValue
     from slaverify.contract import LoadedContract
     from slaverify.evidence import Bundle
+    from slaverify.statistics.vectors import VectorOutcome
 
 _JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
 _MAX_VECTORS = 64 * 1024 * 1024
@@ -58,10 +61,12 @@ def conformance(
     counts: Counter[str] = Counter()
     for path in files:
         for one in _run_vectors(path):
-            counts[one[1]] += 1
-            results.append({"file": path.name, "id": one[0], "result": one[1], "differences": list(one[2])})
-            if one[1] == "failed" and not as_json:
-                out(f"FAILED {path.name} {one[0]}: {'; '.join(one[2])}")
+            counts[one.result] += 1
+            results.append(
+                {"file": path.name, "id": one.id, "result": one.result, "differences": list(one.differences)}
+            )
+            if one.result == "failed" and not as_json:
+                out(f"FAILED {path.name} {one.id}: {'; '.join(one.differences)}")
     if as_json:
         emit({"type": "slaverify/conformance/1", "counts": dict(counts), "results": results})
     else:
@@ -79,23 +84,29 @@ def conformance(
 _SCORES = "scoring/scores.jsonl"
 
 
-def _run_vectors(path: Path) -> list[tuple[str, str, tuple[str, ...]]]:
+def _run_vectors(path: Path) -> Sequence[VectorOutcome]:
     from slaverify.cli.files import read
-    from slaverify.decision import vectors
+    from slaverify.custody import vectors as custody
+    from slaverify.decision import vectors as decision
     from slaverify.errors import ApplicationError, Text
 
     try:
         document = json.loads(read(path, _MAX_VECTORS))
     except ValueError as error:
         raise _shape(path, str(error)) from error
+    if custody.is_custody(document) and isinstance(document.get("cases"), list):
+        return custody.conformance(document["cases"])
     if not isinstance(document, list) or not document:
         raise ApplicationError(
             "SLV-A017",
             Text("no es un archivo de vectores que esta versión corra", "not a vector file that this version runs"),
-            fix=Text("dé un archivo de la forma de statistics.json", "give a file of the shape of statistics.json"),
+            fix=Text(
+                "dé un archivo de la forma de statistics.json o custody.json",
+                "give a file of the shape of statistics.json or custody.json",
+            ),
             where=str(path),
         )
-    return [(one.id, one.result, one.differences) for one in vectors.conformance(document)]
+    return decision.conformance(document)
 
 
 def _shape(path: Path, detail: str) -> Exception:
