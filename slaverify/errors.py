@@ -100,6 +100,12 @@ class EndpointError(SlaverifyError):
     default_exit = 6
 
 
+class JudgeError(SlaverifyError):
+    """The judge operator has to act: a criterion, a rubric, a judge, its sentinels or its calibration."""
+
+    default_exit = 2
+
+
 class EvidenceError(SlaverifyError):
     """The evidence (bundle, envelope, token) is not what it claims to be."""
 

@@ -113,6 +113,9 @@ class Criterion(Block):
     applies_when: dict[Line, tuple[Line, ...]] | None = Field(default=None, description="Items to which it applies")
     scale: Scale = Field(description="Scale")
     threshold: Share = Field(description="Least fraction at which one answer meets it")
+    points: int | None = Field(
+        default=None, ge=-1000, le=1000, description="Weight in weighted@1; negative: a penalty where it is present"
+    )
     probes: tuple[Probe, ...] = Field(default=(), description="Made answers")
 
 

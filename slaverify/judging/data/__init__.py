@@ -1,0 +1,12 @@
+"""Data of the room: the rubrics and their texts. Read once, when the room is imported."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from slaverify.canonical import JsonObject, loads_object
+
+
+def load(name: str) -> JsonObject:
+    """Return the JSON object of the data file `name`; called at import only, the pure half reads no file."""
+    return loads_object(resources.files(__name__).joinpath(name).read_bytes())
