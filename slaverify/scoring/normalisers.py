@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from slaverify.errors import SetError, Text
+from slaverify.scoring.spoken import numbers_as_figures, without_fillers
 
 _SPACE = re.compile(r"\s+")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
@@ -65,6 +66,25 @@ def _leading_article_en(text: str) -> str:
     return _LEADING_EN.sub("", text, count=1) if _LEADING_EN.match(text) else text
 
 
+_SPOKEN_SIGN = re.compile(r"(?<=[0-9])[.,](?=[0-9])|(?<=\w)'(?=\w)")
+
+
+def _spoken_marks(text: str) -> str:
+    # what nobody hears: every mark but those inside a figure and the apostrophe inside a word
+    kept = {match.start() for match in _SPOKEN_SIGN.finditer(text)}
+    return _whitespace(_PUNCTUATION.sub(lambda match: match.group() if match.start() in kept else " ", text))
+
+
+def _spoken_steps(language: str, percent: str) -> tuple[tuple[str, Callable[[str], str]], ...]:
+    return (
+        *_COMMON,
+        ("percent", lambda text: text.replace("%", f" {percent} ")),
+        ("number_words", lambda text: numbers_as_figures(text, language)),
+        ("punctuation", _spoken_marks),
+        ("fillers", lambda text: without_fillers(text, language)),
+    )
+
+
 def fold_accents(text: str) -> str:
     """Return the text without accents and diaereses; ñ stays."""
     kept = text.replace("ñ", "\ue000").replace("Ñ", "\ue001")
@@ -99,6 +119,8 @@ NORMALISERS: dict[str, Normaliser] = {
             (*_COMMON, ("ordinals", _ordinals), ("punctuation", _punctuation), ("articles", _leading_article_es)),
         ),
         Normaliser("en-basic@1", (*_COMMON, ("punctuation", _punctuation), ("articles", _leading_article_en))),
+        Normaliser("asr-es@1", _spoken_steps("es", "por ciento")),
+        Normaliser("asr-en@1", _spoken_steps("en", "percent")),
     )
 }
 """All normalisers, by `name@version`."""

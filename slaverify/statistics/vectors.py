@@ -49,22 +49,23 @@ def differences(expected: Mapping[str, object], got: Outputs, tolerance: float) 
     return [
         f"{key}: expected {value!r}, got {got.get(key)!r}"
         for key, value in expected.items()
-        if key not in got or not _same(value, got[key], tolerance)
+        if key not in got or not same(value, got[key], tolerance)
     ]
 
 
-def _same(expected: object, got: object, tolerance: float) -> bool:
+def same(expected: object, got: object, tolerance: float) -> bool:
+    """Tell whether what came is what was expected; `tolerance` is absolute, 0 = equal."""
     if isinstance(expected, list):
         return (
             isinstance(got, list | tuple)
             and len(got) == len(expected)
-            and all(_same(a, b, tolerance) for a, b in zip(expected, got, strict=True))
+            and all(same(a, b, tolerance) for a, b in zip(expected, got, strict=True))
         )
     if isinstance(expected, Mapping):
         return (
             isinstance(got, Mapping)
             and expected.keys() == got.keys()
-            and all(_same(value, got[key], tolerance) for key, value in expected.items())
+            and all(same(value, got[key], tolerance) for key, value in expected.items())
         )
     if expected is None or isinstance(expected, bool | str):
         return bool(expected == got) and type(expected) is type(got)

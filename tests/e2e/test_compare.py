@@ -72,6 +72,24 @@ def test_vectors_qualify_the_installation(
     assert told["counts"].get("failed", 0) == 0
 
 
+def test_vectors_of_scoring_qualify_the_installation(
+    vectors_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = vectors_dir / "scoring.jsonl"
+    assert command(["conformance", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "0 fallan" in told
+    assert "judge output" in told  # what is not run is named with its reason
+    wrong = json.loads(path.read_text("utf-8").splitlines()[0])
+    wrong["expected"] = {"correctness": "correct"}
+    bad = tmp_path / "vectors.jsonl"
+    bad.write_text(json.dumps(wrong), "utf-8")
+    assert command(["conformance", str(bad)]) == 4
+    assert f"FAILED vectors.jsonl {wrong['id']}" in capsys.readouterr().out
+    bad.write_text('{"id": "x"}', "utf-8")
+    assert command(["conformance", str(bad)]) == 2
+
+
 def test_a_vector_that_does_not_hold_is_named(
     vectors_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

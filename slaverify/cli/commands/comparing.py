@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -56,9 +56,13 @@ def conformance(
     files: list[Path] = typer.Argument(..., metavar="FILE...", help=t("Archivos de vectores.", "Vector files.")),
     as_json: bool = _JSON,
 ) -> int:
-    """Run each vector and list what failed by id; 0 if all passed, 4 if any failed, 2 for a file of another shape."""
+    """Run each vector; list what failed and, by reason, what is not run.
+
+    Returns 0 if all passed, 4 if any failed, 2 for a file of another shape.
+    """
     results: list[JsonValue] = []
     counts: Counter[str] = Counter()
+    reasons: dict[str, list[str]] = {}
     for path in files:
         for one in _run_vectors(path):
             counts[one.result] += 1
@@ -67,9 +71,13 @@ def conformance(
             )
             if one.result == "failed" and not as_json:
                 out(f"FAILED {path.name} {one.id}: {'; '.join(one.differences)}")
+            elif one.result == "not_performed":
+                reasons.setdefault("; ".join(one.differences), []).append(one.id)
     if as_json:
         emit({"type": "slaverify/conformance/1", "counts": dict(counts), "results": results})
     else:
+        for why, ids in sorted(reasons.items()):
+            out(t(f"no se corren ({why}): {', '.join(ids)}", f"not performed ({why}): {', '.join(ids)}"))
         out(
             t(
                 f"{counts['passed']} pasan, {counts['failed']} fallan, {counts['not_performed']} no se corren",
@@ -89,24 +97,37 @@ def _run_vectors(path: Path) -> Sequence[VectorOutcome]:
     from slaverify.custody import vectors as custody
     from slaverify.decision import vectors as decision
     from slaverify.errors import ApplicationError, Text
+    from slaverify.scoring import vectors as scoring
 
-    try:
-        document = json.loads(read(path, _MAX_VECTORS))
-    except ValueError as error:
-        raise _shape(path, str(error)) from error
-    if custody.is_custody(document) and isinstance(document.get("cases"), list):
+    document = _vectors(path, read(path, _MAX_VECTORS))
+    if isinstance(document, dict) and custody.is_custody(document) and isinstance(document.get("cases"), list):
         return custody.conformance(document["cases"])
     if not isinstance(document, list) or not document:
         raise ApplicationError(
             "SLV-A017",
             Text("no es un archivo de vectores que esta versión corra", "not a vector file that this version runs"),
             fix=Text(
-                "dé un archivo de la forma de statistics.json o custody.json",
-                "give a file of the shape of statistics.json or custody.json",
+                "dé un archivo de la forma de statistics.json, custody.json o scoring.jsonl",
+                "give a file of the shape of statistics.json, custody.json or scoring.jsonl",
             ),
             where=str(path),
         )
-    return decision.conformance(document)
+    return scoring.conformance(document) if _speaks_of_references(document) else decision.conformance(document)
+
+
+def _vectors(path: Path, data: bytes) -> JsonValue:
+    # one document, or one object a line where one of them speaks of a reference
+    try:
+        if path.suffix != ".jsonl":
+            return cast("JsonValue", json.loads(data))
+        lines = [json.loads(line) for line in data.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise _shape(path, str(error)) from error
+    return lines if _speaks_of_references(lines) else None
+
+
+def _speaks_of_references(lines: Sequence[object]) -> bool:
+    return any(isinstance(line, dict) and "reference_kind" in line for line in lines)
 
 
 def _shape(path: Path, detail: str) -> Exception:
