@@ -26,6 +26,7 @@ _ATTESTED = frozenset(
         Reason.MANIPULATION_CONFIRMED,
         Reason.BINDING_PATTERN,
         Reason.DISPUTE_SENSITIVE,
+        Reason.ENGINE_MISMATCH,
     )
 )
 """Reasons that rest on more than counts."""
@@ -57,6 +58,12 @@ def _terms(contract: Contract, metric: Metric, row: JsonObject) -> Iterator[Part
         yield failed(Text(f"{metric.id}: otra regla que la del contrato", f"{metric.id}: not the contract's rule"))
     if text(row, "state") == State.PASS and text_or_none(row, "reason") is not None:
         yield failed(Text(f"{metric.id}: CUMPLE con un motivo", f"{metric.id}: PASS with a reason"))
+    if text_or_none(row, "reason") == Reason.ENGINE_MISMATCH and not _mismatch_breaches(contract, row):
+        yield failed(
+            Text(f"{metric.id}: el contrato no da esa consecuencia", f"{metric.id}: not the contract's consequence"),
+            expected=f"on_mismatch {contract.engine.on_mismatch}",
+            found=text(row, "state"),
+        )
     if not _counted(contract, metric, row):
         return
     n, planned = count(row, "n"), metric_n(contract, metric)
@@ -75,6 +82,10 @@ def _terms(contract: Contract, metric: Metric, row: JsonObject) -> Iterator[Part
                 expected=f"{due.pass_max_failures}/{due.breach_min_failures}",
                 found=f"{stated[0]}/{stated[1]}",
             )
+
+
+def _mismatch_breaches(contract: Contract, row: JsonObject) -> bool:
+    return contract.engine.on_mismatch == "breach" and text(row, "state") == State.BREACH
 
 
 def _may_differ(contract: Contract) -> bool:

@@ -204,6 +204,24 @@ def test_an_invalid_run_is_the_auditors_word(made: Line) -> None:
     assert any(part.result is Result.FAILED for part in recount_parts(made.contract.model, decision))
 
 
+def test_another_engine_that_the_contract_calls_a_breach_is_the_auditors_word(made: Line) -> None:
+    def breach(tree: dict) -> None:
+        tree["engine"]["on_mismatch"] = "breach"
+
+    contract = _frozen(made, breach).model
+    decision = json.loads(made.files["decision/decision.json"])
+    n = [metric["n"] for metric in decision["metrics"]]
+    for metric, size in zip(decision["metrics"], n, strict=True):
+        # The run stopped at the first such answer: most of the sample was never sent.
+        metric.update(state="BREACH", reason="engine_mismatch", failures=0, failures_vendor=0, unresolved=size)
+    decision["state"] = "BREACH"
+    assert not [part for part in recount_parts(contract, decision) if part.result is Result.FAILED]
+    # Under a contract that calls the run invalid instead, or with another state, it is no reason at all.
+    assert any(part.result is Result.FAILED for part in recount_parts(made.contract.model, decision))
+    decision["metrics"][0]["state"] = "INCONCLUSIVE"
+    assert any(part.result is Result.FAILED for part in recount_parts(contract, decision))
+
+
 # --- V20 ----------------------------------------------------------------------------------------------------------
 
 
