@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -55,11 +56,25 @@ def test_a_run_against_itself_claims_no_equality(two_runs: tuple[Place, list[Pat
     assert "no discordant pairs" in done.stdout
 
 
-def test_another_bank_is_no_ground_for_a_comparison(two_runs: tuple[Place, list[Path]], finished: Place) -> None:
+def test_c01_another_bank_is_no_ground_for_a_comparison(two_runs: tuple[Place, list[Path]], finished: Place) -> None:
     place, (first, _) = two_runs
     done = slaverify(place, "compare", str(first), str(finished.run))
     assert done.returncode == 5
     assert "SLV-A018" in done.stderr
+
+
+def test_c02_an_item_that_one_side_lacks_is_no_ground_either(
+    two_runs: tuple[Place, list[Path]], tmp_path: Path
+) -> None:
+    place, (first, second) = two_runs
+    short = tmp_path / second.name
+    shutil.copytree(second, short)
+    scores = short / "scoring" / "scores.jsonl"
+    scores.write_bytes(b"".join(scores.read_bytes().splitlines(keepends=True)[1:]))
+    done = slaverify(place, "compare", str(first), str(short))
+    assert done.returncode == 5
+    assert "SLV-A018" in done.stderr
+    assert "item set" in done.stderr
 
 
 @pytest.mark.parametrize(("name", "least"), [("statistics.json", 300), ("custody.json", 150)])

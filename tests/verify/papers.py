@@ -46,8 +46,8 @@ def report(made: Line, files: Mapping[str, bytes], edit: Edit | None = None) -> 
 
 
 @cache
-def unsigned(report_json: bytes, manifest: bytes) -> bytes:
-    """A page in the report's font with both attachments."""
+def unsigned(report_json: bytes, manifest: bytes, says: str = "Informe") -> bytes:
+    """A page in the report's font, with one heading and both attachments."""
     import fontpkg_ibm_plex_sans
     from weasyprint import HTML, Attachment
 
@@ -55,7 +55,7 @@ def unsigned(report_json: bytes, manifest: bytes) -> bytes:
     face = next(path for path in sorted(folder.glob("*.ttf")) if "Italic" not in path.name)
     style = f'@font-face{{font-family:"IBM Plex Sans";src:url("{face.as_uri()}")}}*{{font-family:"IBM Plex Sans"}}'
     html = (
-        f'<html lang="es"><head><title>Informe</title><style>{style}</style></head><body><h1>Informe</h1></body></html>'
+        f'<html lang="es"><head><title>Informe</title><style>{style}</style></head><body><h1>{says}</h1></body></html>'
     )
     attachments = [
         Attachment(string=data, name=name, relationship="Data", created=NOW, modified=NOW)
