@@ -118,6 +118,12 @@ class ReportError(SlaverifyError):
     default_exit = 2
 
 
+class TrajectoryError(SlaverifyError):
+    """A state contract, its questions or a trace of tools is not what it has to be."""
+
+    default_exit = 2
+
+
 class ApplicationError(SlaverifyError):
     """The command line was used in a way that it refuses."""
 

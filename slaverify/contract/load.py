@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from slaverify.canonical import JsonObject
+from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract.blocks import Blocks, blocks_of, validated, without_faults
 from slaverify.contract.checks import findings
 from slaverify.contract.checks.endpoint import secrets_in
@@ -67,6 +67,17 @@ def parse_draft(data: bytes, name: str) -> Draft:
     examined = _examine(source)
     problems = _refused(source, examined.found).problems if examined.found else ()
     return Draft(examined.loaded, tuple(examined.owed), problems, source.place)
+
+
+def read_strict(data: bytes, name: str) -> tuple[JsonValue, Callable[[Path, bool], str]]:
+    """Read YAML or JSON as strictly as a contract: return the tree, and where a path of it stands in the file.
+
+    Raises: ProblemsError of SLV-C with every place.
+    """
+    source = _read(data, name)
+    if source.findings:
+        raise _refused(source, source.findings)
+    return source.tree, source.place
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,7 @@ _SCORES = "scoring/scores.jsonl"
 
 
 def _run_vectors(path: Path) -> Sequence[VectorOutcome]:
+    from slaverify import trajectory
     from slaverify.cli.files import read
     from slaverify.custody import vectors as custody
     from slaverify.decision import vectors as decision
@@ -102,13 +103,15 @@ def _run_vectors(path: Path) -> Sequence[VectorOutcome]:
     document = _vectors(path, read(path, _MAX_VECTORS))
     if isinstance(document, dict) and custody.is_custody(document) and isinstance(document.get("cases"), list):
         return custody.conformance(document["cases"])
+    if isinstance(document, dict) and trajectory.is_vector_file(document):
+        return trajectory.conformance(document)
     if not isinstance(document, list) or not document:
         raise ApplicationError(
             "SLV-A017",
             Text("no es un archivo de vectores que esta versión corra", "not a vector file that this version runs"),
             fix=Text(
-                "dé un archivo de la forma de statistics.json, custody.json o scoring.jsonl",
-                "give a file of the shape of statistics.json, custody.json or scoring.jsonl",
+                "dé un archivo de la forma de statistics.json, custody.json, trajectory.json o scoring.jsonl",
+                "give a file of the shape of statistics.json, custody.json, trajectory.json or scoring.jsonl",
             ),
             where=str(path),
         )
