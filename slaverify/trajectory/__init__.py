@@ -10,7 +10,7 @@ from slaverify.trajectory.runtime import Call, Executed, Flags, Status, Tools
 from slaverify.trajectory.score_slaverify import INVALID, VALID, PathRules, PathScore, Walk, score_path, six
 from slaverify.trajectory.state_contract import StateContract, read_state_contract
 from slaverify.trajectory.trace import Binding, Trace, TraceWriter, Wire, read_trace, replay
-from slaverify.trajectory.vectors import VectorOutcome, conformance, is_vector_file
+from slaverify.trajectory.vectors import conformance, is_vector_file
 
 __all__ = [
     "BASELINES",
@@ -34,7 +34,6 @@ __all__ = [
     "TraceWriter",
     "Track",
     "TrackAnswer",
-    "VectorOutcome",
     "Walk",
     "Wire",
     "answer_schema",

@@ -8,8 +8,8 @@ Source: docs/spec/trajectory.md, section "Vectors", and the vector file itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from slaverify.statistics.vectors import VectorOutcome
 from slaverify.trajectory.preprint_links import preprint_links, preprint_silences
 from slaverify.trajectory.preprint_runtime import PreprintEntry, PreprintTools, documents_of, preprint_cone, role_of
 from slaverify.trajectory.score_preprint import (
@@ -26,15 +26,6 @@ from slaverify.trajectory.score_preprint import (
 
 FORMAT = "slaverify.vectors.trajectory/1"
 _TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class VectorOutcome:
-    """What one vector showed: `passed` or `failed`, and the differences."""
-
-    id: str
-    result: str
-    differences: tuple[str, ...] = ()
 
 
 def is_vector_file(document: Tree) -> bool:
