@@ -11,7 +11,7 @@ import slaverify.custody
 
 ROOM = Path(slaverify.custody.__file__).parent
 DOORS = {"seal", "vault", "keys", "append", "deliver"}
-BEHIND = {"files", "agefile", "checkpoints", "ledger_file"}
+BEHIND = {"files", "agefile", "checkpoints", "ledger_file", "witnessing", "recovery"}
 IMPURE = {"os", "time", "socket", "ssl", "subprocess", "tempfile", "random", "secrets", "uuid", "logging", "pathlib"}
 IMPURE |= {"fcntl", "shutil", "pyrage", "httpx", "pyhanko", "shamir_mnemonic"}
 
