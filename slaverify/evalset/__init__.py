@@ -5,7 +5,7 @@ from __future__ import annotations
 from slaverify.evalset.answer import Answer, ClaimedCitation
 from slaverify.evalset.bank import MAX_ITEM_BYTES, MAX_ITEMS, bank_problems, read_bank, write_bank
 from slaverify.evalset.catalogue import Catalogue, CatalogueEntry, Hole, read_catalogue, write_catalogue
-from slaverify.evalset.catalogue_sources import Built, build_catalogue
+from slaverify.evalset.catalogue_sources import SUFFIXES, Built, build_catalogue
 from slaverify.evalset.export import export_csv
 from slaverify.evalset.importers.dispatch import FORMATS, import_any
 from slaverify.evalset.importers.lines import import_jsonl
@@ -44,6 +44,7 @@ __all__ = [
     "PROBE_STRATUM",
     "QUERY_FIELDS",
     "REFERENCE_FIELDS",
+    "SUFFIXES",
     "AmountReference",
     "Answer",
     "Built",

@@ -24,6 +24,7 @@ from slaverify.scoring.passage import Passage
 from slaverify.scoring.quantities import Quantity
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.record import Correctness
+from slaverify.scoring.result import Span
 from slaverify.scoring.units import NAMES, exact_ratio
 
 _SHORT = 20
@@ -52,12 +53,14 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the candidates come to; `chosen` is the one that decided."""
+    """What the candidates come to; `chosen` is the one that decided, `at` and `canonical` where it is no quantity."""
 
     correctness: Correctness
     reason: Reason
     chosen: Quantity | None
     flags: tuple[str, ...] = ()
+    at: Span | None = None
+    canonical: str | None = None
 
 
 _JOINED = re.compile(
