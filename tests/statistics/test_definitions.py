@@ -1,0 +1,271 @@
+"""Figures against their definitions, computed another way: exact fractions, enumeration, every path of two stages."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from slaverify.errors import StatisticsError
+from slaverify.statistics import (
+    Measurement,
+    Numbers,
+    Provenance,
+    Ratio,
+    TwoStage,
+    Unit,
+    calibration_allocation,
+    check_spending,
+    combined,
+    early_stop,
+    independent_difference,
+    measured,
+    one_sided_log_e,
+    stage_risks,
+    two_stage,
+    weighted_rate,
+)
+from slaverify.statistics.measurement import Limits
+
+T, LEVEL = Decimal("0.9"), Decimal("0.025")
+
+strata = st.lists(
+    st.tuples(st.integers(2, 40), st.integers(0, 40), st.integers(0, 9)).map(
+        lambda row: (min(row[1], row[0]), *row[::2])
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(strata)
+def test_a_weighted_rate_is_that_of_survey_sampling(rows: list[tuple[int, int, int]]) -> None:
+    """Cochran's stratified estimator; the effective sample is the least of n, Kish's and that of the variance."""
+    whole = sum(weight for _, _, weight in rows)
+    assume(whole > 0)
+    x, n = [row[0] for row in rows], [row[1] for row in rows]
+    w = [Fraction(row[2], whole) for row in rows]
+    p = sum(share * Fraction(right, size) for share, right, size in zip(w, x, n, strict=True))
+    v = sum(
+        share**2 * Fraction(right, size) * (1 - Fraction(right, size)) / (size - 1)
+        for share, right, size in zip(w, x, n, strict=True)
+    )
+    bounds = [Fraction(sum(n)), 1 / sum(share**2 / size for share, size in zip(w, n, strict=True))]
+    if v > 0:
+        bounds.append(p * (1 - p) / v)
+    found = weighted_rate(x, n, w)
+    assert found.rate == pytest.approx(float(p), abs=1e-12)
+    assert found.rate <= 1.0
+    assert found.n_eff == pytest.approx(float(min(bounds)), rel=1e-9)
+
+
+def test_where_weights_begin_and_end() -> None:
+    assert weighted_rate([1], [2], [1]).rate == 0.5
+    assert weighted_rate([1, 2], [2, 2], [0, 1]).rate == 1.0
+    assert weighted_rate([1, 2], [2, 2], [0.5, 0.5 + 5e-10]).rate == pytest.approx(0.75)
+    for weights in ([0.5, 0.5 + 1e-8], [-0.5, 1.5], [1.0]):
+        with pytest.raises(StatisticsError, match="SLV-S006"):
+            weighted_rate([1, 2], [2, 2], weights)
+    with pytest.raises(StatisticsError, match="SLV-S011"):
+        weighted_rate([1, 1.5], [2, 1.9], [0.5, 0.5])
+
+
+def by_every_path(design: TwoStage, rate: Fraction) -> tuple[Fraction, Fraction]:
+    """The risks of two stages by walking every sequence of answers."""
+    passed = breached = Fraction(0)
+    for answers in product((True, False), repeat=design.n):
+        chance = math.prod(rate if right else 1 - rate for right in answers)
+        first, both = answers[: design.n1].count(False), answers.count(False)
+        one, two = design.first, design.pooled
+        if one.pass_max_failures is not None and first <= one.pass_max_failures:
+            passed += chance
+        elif one.breach_min_failures is not None and first >= one.breach_min_failures:
+            breached += chance
+        elif two.pass_max_failures is not None and both <= two.pass_max_failures:
+            passed += chance
+        elif two.breach_min_failures is not None and both >= two.breach_min_failures:
+            breached += chance
+    return passed, breached
+
+
+limit = st.none() | st.integers(0, 3)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 4), limit, st.integers(1, 5), limit, st.integers(1, 9), st.integers(0, 4))
+def test_the_risks_of_two_stages_are_those_of_every_path(
+    n1: int, n2: int, pass1: int | None, gap1: int, pass2: int | None, gap2: int, quarter: int
+) -> None:
+    z, n = Fraction(0), n1 + n2
+
+    def numbers(accept: int | None, gap: int, size: int) -> Numbers:
+        kept = None if accept is None or accept > size else accept
+        reject = (-1 if kept is None else kept) + gap
+        return Numbers(kept, None if reject > size else reject, z, z)
+
+    design = TwoStage(n1, n, numbers(pass1, gap1, n1), numbers(pass2, gap2, n))
+    rate = Fraction(quarter, 4)
+    found = stage_risks(design, rate)
+    assert (found.p_pass, found.p_breach) == by_every_path(design, rate)
+
+
+def test_each_side_of_the_spending_is_checked_by_itself() -> None:
+    design = two_stage(60, 60, T, (Decimal("0.005"), Decimal("0.0225")), (Decimal("0.005"), Decimal("0.0225")))
+    risks = check_spending(design, T, LEVEL, LEVEL)
+    assert check_spending(design, T, risks.p_pass, risks.p_breach) == risks  # a level that is just met is kept
+    tiny = Fraction(1, 10**9)
+    for passing, breaching in ((risks.p_pass - tiny, LEVEL), (LEVEL, risks.p_breach - tiny)):
+        with pytest.raises(StatisticsError, match="SLV-S009"):
+            check_spending(design, T, passing, breaching)
+
+
+def test_a_stage_has_at_least_one_item() -> None:
+    levels = (Decimal("0.005"), Decimal("0.0225"))
+    assert two_stage(1, 1, T, levels, levels).n == 2
+    for n1, n2 in ((0, 1), (1, 0)):
+        with pytest.raises(StatisticsError, match="SLV-S002"):
+            two_stage(n1, n2, T, levels, levels)
+
+
+@pytest.mark.parametrize(("success", "side"), [(True, "pass"), (False, "breach")])
+@pytest.mark.parametrize("other", [0, 3])
+def test_an_early_stop_names_the_item_that_reached_the_bound(success: bool, side: str, other: int) -> None:
+    outcomes = [not success] * other + [success] * 400
+    found = early_stop(outcomes, T, 19, 1, LEVEL, LEVEL)
+    assert (found.side, found.read > other) == (side, True)
+
+    def wealth(read: int) -> float:
+        rights = outcomes[:read].count(True)
+        return one_sided_log_e(rights, read - rights, T, 19, 1, side)
+
+    assert wealth(found.read) >= -math.log(0.025) > wealth(found.read - 1)
+
+
+def test_a_bound_that_is_just_reached_stops() -> None:
+    wealth = one_sided_log_e(3, 0, T, 19, 1, "pass")
+    level = Fraction(math.exp(-wealth))
+    if -math.log(float(level)) == wealth:
+        assert early_stop([True] * 3, T, 19, 1, level, LEVEL).read == 3
+    low = one_sided_log_e(0, 1, T, 19, 1, "breach")
+    level = Fraction(math.exp(-low))
+    if -math.log(float(level)) == low:
+        assert early_stop([False], T, 19, 1, LEVEL, level).side == "breach"
+
+
+def test_a_difference_of_opposites_stays_within_one() -> None:
+    found = independent_difference(5, 5, 0, 5, 0.95)
+    assert (found.low > -1.0, found.high) == (True, 1.0)
+    other = independent_difference(0, 5, 5, 5, 0.95)
+    assert (other.low, other.high < 1.0) == (-1.0, True)
+
+
+def test_where_a_budget_of_labels_begins_and_ends() -> None:
+    assert calibration_allocation(60, 1, 0.9, 0.9, 30).m1 == 30  # twice the pilot: nothing to choose
+    assert calibration_allocation(2, 0.5, 0.9, 0.9, 1).m0 == 1
+    for m, share, pilot in ((59, 1.0, 30), (60, 1.001, 30), (60, 0.0, 30), (60, 0.5, 0), (0, 0.5, 0)):
+        with pytest.raises(StatisticsError, match="SLV-S002"):
+            calibration_allocation(m, share, 0.9, 0.9, pilot)
+
+
+def one(value: Decimal | Ratio | None = Decimal("0.5"), **changes: object) -> Measurement:
+    base: dict = {
+        "value": value,
+        "unit": Unit.SHARE,
+        "scale": (Decimal(0), Decimal(1)),
+        "provenance": Provenance.MEASURED,
+        "producer": "prueba@1",
+        "observations": 10,
+        "distinct_subjects": 10,
+    }
+    return Measurement(**{**base, **changes})
+
+
+def test_a_measurement_on_the_ends_of_its_scale() -> None:
+    for end in (Decimal(0), Decimal(1)):
+        assert one(end).value == end
+    for off in (Decimal("-0.001"), Decimal("1.001")):
+        with pytest.raises(StatisticsError, match="SLV-S005"):
+            one(off)
+
+
+def test_a_measurement_in_a_file() -> None:
+    limits = Limits(Decimal("0.4"), Decimal("0.6"), Decimal("0.95"), "clopper_pearson_interval")
+    found = one(dispersion=Decimal("0.25"), interval=limits, required_subjects=5, assumptions=("a",), reference="r")
+    tree = found.to_json()
+    assert tree == {
+        "value": "0.5",
+        "unit": "share",
+        "scale": ["0", "1"],
+        "provenance": "measured",
+        "producer": "prueba@1",
+        "observations": 10,
+        "distinct_subjects": 10,
+        "required_subjects": 5,
+        "dispersion": "0.25",
+        "dispersion_reason": None,
+        "interval": {
+            "low": "0.4",
+            "high": "0.6",
+            "confidence": "0.95",
+            "method": "clopper_pearson_interval",
+            "sides": 2,
+        },
+        "interval_reason": None,
+        "reference": "r",
+        "assumptions": ["a"],
+        "reason": None,
+    }
+    missing = one(None, provenance=Provenance.NOT_MEASURED, reason="no_sample", scale=None).to_json()
+    assert (missing["value"], missing["scale"], missing["dispersion"], missing["interval"]) == (None,) * 4
+    assert missing["reason"] == "no_sample"
+    assert one(Ratio(3, 4), scale=None).to_json()["value"] == {"x": 3, "n": 4}
+
+
+def test_what_is_inconsistent_is_refused_at_its_place() -> None:
+    for where, changes in (
+        ("value", {"provenance": Provenance.NOT_MEASURED, "reason": "x"}),
+        ("reason", {"reason": "x"}),
+        ("reason", {"provenance": Provenance.INSUFFICIENT}),
+        ("producer", {"producer": ""}),
+        ("distinct_subjects", {"distinct_subjects": 11}),
+        ("observations", {"observations": -1}),
+        ("distinct_subjects", {"distinct_subjects": -1}),
+    ):
+        with pytest.raises(StatisticsError) as raised:
+            one(**changes)
+        assert (raised.value.code, raised.value.where) == ("SLV-S002", where)
+
+
+def test_too_few_subjects_keep_the_value_and_lose_the_decision() -> None:
+    enough, few = one(required_subjects=10), one(required_subjects=11)
+    assert measured(enough) == enough
+    assert (measured(few).provenance, measured(few).reason) == (Provenance.INSUFFICIENT, "too_few_subjects")
+    assert (measured(few).value, measured(few).is_actionable) == (Decimal("0.5"), False)
+    # What is declared stays declared: it is not made worse, nor better, by subjects.
+    declared = one(provenance=Provenance.DECLARED, required_subjects=11)
+    assert measured(declared) == declared
+    assert measured(one()) == one()
+
+
+def test_a_value_computed_from_others() -> None:
+    parts = [
+        one(assumptions=("b", "a"), observations=7, distinct_subjects=6),
+        one(assumptions=("a",), distinct_subjects=9),
+    ]
+    found = combined(parts, Decimal("0.4"), Unit.RATIO, (Decimal(0), Decimal(2)), "suma@1")
+    assert (found.value, found.unit, found.scale) == (Decimal("0.4"), Unit.RATIO, (Decimal(0), Decimal(2)))
+    assert (found.producer, found.provenance, found.reason) == ("suma@1", Provenance.DERIVED, None)
+    assert (found.observations, found.distinct_subjects, found.assumptions) == (17, 6, ("a", "b"))
+    assert (found.dispersion_reason, found.interval_reason) == ("derived", "derived")
+    lost = combined([*parts, one(None, provenance=Provenance.NOT_MEASURED, reason="z")], Decimal(1), Unit.RATIO,
+                    (Decimal(0), Decimal(2)), "suma@1")  # fmt: skip
+    assert (lost.value, lost.provenance, lost.reason) == (None, Provenance.NOT_MEASURED, "z")
+    none = combined(parts, None, Unit.RATIO, (Decimal(0), Decimal(2)), "suma@1")
+    assert (none.provenance, none.reason) == (Provenance.NOT_MEASURED, "no_value")
+    empty = combined([], Decimal(1), Unit.RATIO, (Decimal(0), Decimal(2)), "suma@1")
+    assert (empty.value, empty.distinct_subjects) == (None, 0)
