@@ -10,7 +10,6 @@ forged, forked or replayed.
 from slaverify.custody.beacon import beacon_randomness, beacon_round
 from slaverify.custody.blind import blind_commitment, check_blinds_opened
 from slaverify.custody.commitments import Leaf, Part, commitment, item_bytes, part_bytes, salt
-from slaverify.custody.cosigners import UNTIMED, Signer, signers
 from slaverify.custody.disputes import dispute_state
 from slaverify.custody.draw import (
     Draw,
@@ -69,7 +68,6 @@ from slaverify.custody.view import LedgerView
 
 __all__ = [
     "PROBE",
-    "UNTIMED",
     "Access",
     "Bank",
     "CheckpointPolicy",
@@ -95,7 +93,6 @@ __all__ = [
     "RunPermit",
     "RunRecord",
     "Selection",
-    "Signer",
     "SigningKey",
     "StartEvidence",
     "Terms",
@@ -147,7 +144,6 @@ __all__ = [
     "remaining_audits",
     "salt",
     "select",
-    "signers",
     "slug",
     "split_lines",
     "spot_check_power",

@@ -24,11 +24,9 @@ from slaverify.run.records import (
     OUTCOME_KEYS,
     OUTCOMES,
     AttemptRecord,
-    line_flags,
     outcome_line,
     read_key,
     read_record,
-    response_mac,
 )
 from slaverify.run.rules import RunRules
 from slaverify.run.signals import Signal, signals_of
@@ -160,13 +158,13 @@ def _derive(
         ending = done.ending if index == last else None
         batch = line["batch"] if isinstance(line["batch"], int) else None
         expected.append(line if record.cut else outcome_line(record, reading, ending, batch, key))
-    return ended_exchange(planned, records, done, key), expected
+    return ended_exchange(planned, records, done, expected[-1]), expected
 
 
 def ended_exchange(
-    planned: PlannedExchange, records: Sequence[AttemptRecord], done: Ended, key: bytes
+    planned: PlannedExchange, records: Sequence[AttemptRecord], done: Ended, final: JsonObject
 ) -> DerivedExchange:
-    """Return an exchange as it ended, given its attempts and the key of the MACs."""
+    """Return an exchange as it ended, given its attempts and its last line."""
     last = done.last
     return DerivedExchange(
         planned=planned,
@@ -179,9 +177,9 @@ def ended_exchange(
         input_tokens=last.input_tokens,
         latency_ms=records[-1].last_byte_ms,
         attempts=len(records),
-        response_mac=response_mac(records[-1], key),
+        response_mac=_text_or_none(final["response_mac"]),
         fault=None if last.fault is None else last.fault.value,
-        flags=line_flags(records[-1], last, done.ending),
+        flags=_texts(final["flags"]),
     )
 
 
