@@ -7,6 +7,7 @@ from pathlib import Path
 from slaverify.audit.opening import drawn_of
 from slaverify.audit.scoring import SCORES
 from slaverify.audit.session import Session, put, put_json
+from slaverify.audit.witnessing import await_witnesses
 from slaverify.custody import Entry, draw_json, exposure_json
 from slaverify.custody.checkpoints import checkpoint_path, covering, read_checkpoints, token_path
 from slaverify.decision import decide, inputs, limitations, results
@@ -47,6 +48,10 @@ def copy_custody(session: Session, number: int) -> None:
 def decide_run(session: Session, number: int) -> None:
     """Write `statistics/` and `decision/` from the files of the run folder alone."""
     folder, model = session.run_folder(number), session.contract.model
+    last, _ = closing(session, number)
+    covered = covering(session.bank_folder, last.seq)
+    assert covered is not None  # noqa: S101 - made with the entry
+    await_witnesses(session, covered)
     copy_custody(session, number)
     bundle = open_folder(folder)
     validity = run_validity(bundle, session.contract, number)

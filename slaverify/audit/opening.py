@@ -9,6 +9,7 @@ from pathlib import Path
 
 from slaverify.audit.environment import environment
 from slaverify.audit.session import Session, put, put_json, write_pointers
+from slaverify.audit.witnessing import await_witnesses
 from slaverify.canonical import JsonObject, jcs, loads_canonical, sha256_hex
 from slaverify.contract import LoadedContract, Role, method_digest
 from slaverify.custody import Draw, Part, RunPermit, authorise, draw_json, draw_run
@@ -97,6 +98,8 @@ def start(session: Session, number: int) -> RunPermit:
     if evidence is None:
         # A checkpoint without its token may lie there from a walk that broke off: it gets it now.
         evidence = session.ledger.checkpoint(session.custodian, session.ports.timestamper if stamped else None)
+    if session.terms.start_anchor in ("witness", "both"):
+        await_witnesses(session, evidence)
     return authorise(
         session.ledger.refresh(),
         session.terms,

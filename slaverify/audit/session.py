@@ -61,19 +61,7 @@ class Session:
         return self._key("custodian")
 
     def _key(self, role: str) -> PartyKey:
-        named = [name for name in self.keys.names() if role in self.keys.get(name).roles]
-        registered = self.ledger.view.keys
-        found = [key for key in map(self.keys.get, named) if key.key_id in registered] or [
-            self.keys.get(name) for name in named
-        ]
-        if not found:
-            raise CustodyError(
-                "SLV-K071",
-                Text(f"falta la clave de {role}", f"no key of the {role}"),
-                fix=Text(f"créela con «slaverify keys new --role {role}»", f"`slaverify keys new --role {role}`"),
-                where=str(self.keys.folder),
-            )
-        return found[0]
+        return self.keys.of_role(role, self.ledger.view.keys)
 
     def run_folder(self, number: int) -> Path:
         """Return the folder of run `number`."""

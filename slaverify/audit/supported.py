@@ -37,8 +37,8 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "verdict.integrity", "los patrones que bloquean", "patterns that block"
     if contract.ledger.blind == "on":
         yield "ledger.blind", "los inicios ciegos", "blind starts"
-    if contract.ledger.quorum or contract.ledger.start_anchor in ("witness", "both"):
-        yield "ledger.witnesses", "los testigos", "witnesses"
+    if contract.ledger.beacon is not None:
+        yield "ledger.beacon", "la baliza", "the beacon"
     if contract.report.signature.level != "B-T":
         yield "report.signature.level", "la firma B-LTA", "the signature level B-LTA"
     if not contract.report.signature.tsa_urls:

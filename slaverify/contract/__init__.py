@@ -27,6 +27,7 @@ from slaverify.contract.numbers import (
     smallest_n,
     stages_of,
     success_rate,
+    unequal_weights,
 )
 from slaverify.contract.ports import PartySignature, SignatureFinding, SignatureVerifier, Signer
 from slaverify.contract.profiles import HOSTILE_STRATA, PROFILES
@@ -92,4 +93,5 @@ __all__ = [
     "stages_of",
     "success_rate",
     "tree_of",
+    "unequal_weights",
 ]

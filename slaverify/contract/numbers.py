@@ -68,8 +68,8 @@ def breach_level(contract: Contract, metric: Metric) -> Fraction:
 def has_integers(contract: Contract, metric: Metric) -> bool:
     """Return whether the state of the metric is an integer comparison.
 
-    No integers exist for means without a cut, corpus rates, clusters, weights, judged strata, and several calls per
-    item that are not counted as all of k.
+    No integers exist for means without a cut, corpus rates, clusters, unequal weights, judged strata, and several calls
+    per item that are not counted as all of k.
     """
     if metric.kind == "corpus_rate" or (metric.kind == "mean" and metric.cut is None) or metric.cluster is not None:
         return False
@@ -79,7 +79,31 @@ def has_integers(contract: Contract, metric: Metric) -> bool:
     judged = contract.judge is not None and set(contract.method.judge_stage.strata) & set(
         metric_strata(contract, metric)
     )
-    return contract.evaluation_set.weights is None and not judged
+    return unequal_weights(contract, metric) is None and not judged
+
+
+def unequal_weights(contract: Contract, metric: Metric) -> dict[str, Fraction] | None:
+    """Return the declared weights over the strata of the metric, scaled to sum 1; None if the draw carries them.
+
+    It does where none are declared, of one stratum alone, and where each n_s lies within one item of n W_s, at every
+    stage.
+    """
+    declared, strata = contract.evaluation_set.weights, metric_strata(contract, metric)
+    if declared is None or len(strata) < 2:
+        return None
+    shares = {name: Fraction(declared.get(name, Decimal(0))) for name in strata}
+    whole = sum(shares.values(), Fraction(0))
+    if whole == 0:
+        return None
+    weights = {name: share / whole for name, share in shares.items()}
+    stages, extend = [sample_sizes(contract)], contract.verdict.inconclusive
+    if isinstance(extend, Extend):
+        stages.append({name: n + extend.extend.per_stratum.get(name, 0) for name, n in stages[0].items()})
+    for sizes in stages:
+        n = sum(sizes[name] for name in strata)
+        if any(abs(sizes[name] - n * weights[name]) > 1 for name in strata):
+            return weights
+    return None
 
 
 def derived_numbers(contract: Contract, metric: Metric) -> Derived:

@@ -10,6 +10,7 @@ forged, forked or replayed.
 from slaverify.custody.beacon import beacon_randomness, beacon_round
 from slaverify.custody.blind import blind_commitment, check_blinds_opened
 from slaverify.custody.commitments import Leaf, Part, commitment, item_bytes, part_bytes, salt
+from slaverify.custody.cosigners import UNTIMED, Signer, signers
 from slaverify.custody.disputes import dispute_state
 from slaverify.custody.draw import (
     Draw,
@@ -68,6 +69,7 @@ from slaverify.custody.view import LedgerView
 
 __all__ = [
     "PROBE",
+    "UNTIMED",
     "Access",
     "Bank",
     "CheckpointPolicy",
@@ -93,6 +95,7 @@ __all__ = [
     "RunPermit",
     "RunRecord",
     "Selection",
+    "Signer",
     "SigningKey",
     "StartEvidence",
     "Terms",
@@ -144,6 +147,7 @@ __all__ = [
     "remaining_audits",
     "salt",
     "select",
+    "signers",
     "slug",
     "split_lines",
     "spot_check_power",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -116,6 +116,23 @@ class KeyStore:
         prefix = DEMO if self.demo else ""
         found = [path.name.removesuffix(".ed25519.pem") for path in self.folder.glob("*.ed25519.pem")]
         return tuple(sorted(name.removeprefix(prefix) for name in found if name.startswith(prefix)))
+
+    def of_role(self, role: str, registered: Container[str] = ()) -> PartyKey:
+        """Return the keys of the party in a role; one of the ids `registered` in a ledger is preferred.
+
+        Raises: CustodyError SLV-K071 if no party here has that role.
+        """
+        held = [key for key in map(self.get, self.names()) if role in key.roles]
+        found = [key for key in held if key.key_id in registered] or held
+        if not found:
+            raise fault(
+                71,
+                f"falta la clave de {role}",
+                f"no key of the {role}",
+                where=str(self.folder),
+                fix=Text(f"créela con «slaverify keys new --role {role}»", f"`slaverify keys new --role {role}`"),
+            )
+        return found[0]
 
     def get(self, name: str) -> PartyKey:
         """Return a party's keys. Raises: CustodyError SLV-K071 if one is missing, malformed or readable by others."""

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import InitVar, dataclass
 from datetime import UTC, datetime
 
+from slaverify.custody.cosigners import Signer, signers
 from slaverify.custody.entries import Entry
 from slaverify.custody.faults import fault
-from slaverify.custody.note import VerifiedCheckpoint, slug, verify_checkpoint
+from slaverify.custody.note import VerifiedCheckpoint, verify_checkpoint
 from slaverify.custody.ports import TimestampVerifier, TokenTime
 from slaverify.custody.runs import RunRecord
 from slaverify.custody.shapes import read_time, text
-from slaverify.custody.sshsig import ssh_public_key, verify_sshsig
 from slaverify.custody.terms import Terms
 from slaverify.custody.view import LedgerView
 from slaverify.errors import CustodyError, SlaverifyError, Text
@@ -104,14 +104,14 @@ def _authorise(
     if proven.size <= started.seq:
         raise _refused("el punto de control es anterior al comienzo", "the checkpoint is older than the start")
     token = _token(evidence, proven, terms, timestamps)
-    witness_at = _witnesses(evidence, proven, terms) if witnessed else None
+    signed = signers(proven, terms, evidence.ssh_signatures or {}) if witnessed else ()
+    witness_at = _witnesses(signed, terms) if witnessed else None
     anchors, at, earliest = [], None, read_time(started.time)
     if token is not None:
         anchors, at, earliest = ["timestamp"], token.at, token.earliest
-    if witnessed:
-        anchors += _kinds(evidence, proven)
-        if witness_at is not None and at is None:
-            at = earliest = witness_at
+    anchors += sorted({one.kind for one in signed})
+    if witness_at is not None and at is None:
+        at = earliest = witness_at
     return RunPermit(
         contract_digest=terms.contract_digest,
         run=run,
@@ -153,30 +153,13 @@ def _token(
         raise fault(31, "el sello de tiempo no vale", "the timestamp is not valid", why=error.what) from error
 
 
-def _witnesses(evidence: StartEvidence, proven: VerifiedCheckpoint, terms: Terms) -> datetime | None:
-    # One key counts once, under however many names. SSH signatures tell no time.
-    found: dict[bytes, int | None] = {}
-    by_ssh = evidence.ssh_signatures or {}
-    for witness in terms.witnesses:
-        # In file names a witness stands by its slug.
-        signature = by_ssh.get(witness.name, by_ssh.get(slug(witness.name)))
-        if witness.ssh is not None and signature is not None:
-            verify_sshsig(proven.body, witness.ssh, signature)
-            found.setdefault(ssh_public_key(witness.ssh), None)
-    for key in terms.cosigners():
-        if key.name in proven.cosigned_at:
-            found[key.public] = proven.cosigned_at[key.name]
+def _witnesses(signed: tuple[Signer, ...], terms: Terms) -> datetime | None:
     needed = max(1, terms.quorum)
-    if len(found) < needed:
-        raise fault(29, f"firman {len(found)} testigos de {needed}", f"{len(found)} witnesses of {needed} signed")
-    times = sorted(seconds for seconds in found.values() if seconds is not None)
+    if len(signed) < needed:
+        raise fault(29, f"firman {len(signed)} testigos de {needed}", f"{len(signed)} witnesses of {needed} signed")
+    times = sorted(one.at for one in signed if one.at is not None)
     # The quorum stood when its last member signed.
     return None if len(times) < needed else datetime.fromtimestamp(times[needed - 1], tz=UTC)
-
-
-def _kinds(evidence: StartEvidence, proven: VerifiedCheckpoint) -> list[str]:
-    kinds = ["cosignature"] if proven.cosigned_at else []
-    return [*kinds, "sshsig"] if evidence.ssh_signatures else kinds
 
 
 def check_not_early(permit: RunPermit, first_exchange: datetime) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from slaverify.contract import Contract, Metric, Outcome, family_size, metric_strata, sample_sizes
+from slaverify.contract import Contract, Metric, Outcome, family_size, metric_strata, sample_sizes, unequal_weights
 from slaverify.statistics import TwoPoint, success_threshold
 
 TESTED_RULES = ("guarded", "guarded_rejection")
@@ -154,7 +154,7 @@ def _terms(contract: Contract, metric: Metric, family: int) -> Terms:
         min_subjects=metric.min_subjects,
         margin=(1 - t) / 2 if metric.margin is None else Fraction(metric.margin),
         family=family if binding and tested else 1,
-        weights=_weights(contract, strata, sizes),
+        weights=unequal_weights(contract, metric),
         stages=_stages(contract, strata, sizes, decision.alpha_pass, decision.alpha_breach),
     )
 
@@ -174,25 +174,6 @@ def _two_point(f0: Decimal | None, r0: Decimal | None, f1: Decimal | None, r1: D
     if f0 is None or r0 is None or f1 is None or r1 is None:
         return None
     return TwoPoint(f0, r0, f1, r1)
-
-
-def _weights(contract: Contract, strata: tuple[str, ...], sizes: Mapping[str, int]) -> dict[str, Fraction] | None:
-    """Return the declared weights over `strata`, scaled to sum 1; null if the draw is proportional to them.
-
-    Proportional: each n_s lies within one item of n W_s. Without declared weights the draw itself is the weight.
-    """
-    declared = contract.evaluation_set.weights
-    if declared is None or len(strata) < 2:
-        return None
-    shares = {s: Fraction(declared.get(s, Decimal(0))) for s in strata}
-    whole = sum(shares.values(), Fraction(0))
-    if whole == 0:
-        return None
-    weights = {s: share / whole for s, share in shares.items()}
-    n = sum(sizes[s] for s in strata)
-    if all(abs(sizes[s] - n * weights[s]) <= 1 for s in strata):
-        return None
-    return weights
 
 
 def _stages(

@@ -222,7 +222,7 @@ def _mapped(spec: EndpointSpec, received: Received, tree: JsonValue, flags: tupl
         return Reading(Outcome.ENGINE_MISMATCH, Fault.ECHO_MISSING, flags=tuple(sorted(set(flags))))
     else:
         reading = _answered(spec, received, tree, flags)
-    return _described(spec, received, tree, replace(reading, version=version))
+    return _described(spec, received, tree, reading, version)
 
 
 def _error(spec: EndpointSpec, received: Received, codes: tuple[str, ...], flags: tuple[str, ...]) -> Reading:
@@ -334,7 +334,9 @@ def _filtered(spec: EndpointSpec, codes: tuple[str, ...]) -> bool:
     return bool(spec.adapter.facts.filter_codes.intersection(codes))
 
 
-def _described(spec: EndpointSpec, received: Received, tree: JsonValue, reading: Reading) -> Reading:
+def _described(
+    spec: EndpointSpec, received: Received, tree: JsonValue, reading: Reading, version: str | None
+) -> Reading:
     fields, headers = spec.fields, received.headers
     try:
         confidence = read_word(fields.confidence, tree, headers, "confidence")
@@ -342,9 +344,10 @@ def _described(spec: EndpointSpec, received: Received, tree: JsonValue, reading:
         fingerprint = read_word(fields.fingerprint, tree, headers, "fingerprint")
     except MappingError:
         # Descriptive fields decide nothing: what is odd in them is left out.
-        return reading
+        return replace(reading, version=version)
     return replace(
         reading,
+        version=version,
         confidence=confidence,
         response_id=response_id,
         fingerprint=fingerprint,

@@ -140,10 +140,11 @@ def _citation(source: CitationSource, element: JsonValue) -> ClaimedCitation:
         if value is not None:
             return ClaimedCitation(_as_text(value), verified)
     parts = [_part(path, element, "norm or article") for path in (source.norm, source.article)]
-    joined = " ".join(_as_text(part) for part in parts if part is not None)
+    norm, article = (None if part is None else _as_text(part) for part in parts)
+    joined = " ".join(part for part in (norm, article) if part is not None)
     if not joined:
         raise MappingError("citations: an element without any mapped part")
-    return ClaimedCitation(joined, verified)
+    return ClaimedCitation(joined, verified, norm, article)
 
 
 def _part(path: Path | None, element: JsonValue, name: str) -> JsonValue:

@@ -31,13 +31,16 @@ class PathError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A compiled path: its text and, per segment, its selectors."""
+    """A compiled path: its text and, per segment, its selectors; `steps` where each is one name or index."""
 
     text: str
     segments: tuple[tuple[Selector, ...], ...]
+    steps: tuple[str | int, ...] | None = None
 
     def select(self, tree: JsonValue) -> list[JsonValue]:
         """Return the nodes that the path finds in `tree`, in order."""
+        if self.steps is not None:
+            return _walk(tree, self.steps)
         nodes = [tree]
         for segment in self.segments:
             found: list[JsonValue] = []
@@ -48,6 +51,19 @@ class Path:
             if not nodes:
                 break
         return nodes
+
+
+def _walk(node: JsonValue, steps: tuple[str | int, ...]) -> list[JsonValue]:
+    for step in steps:
+        if isinstance(step, str):
+            if not isinstance(node, dict) or step not in node:
+                return []
+            node = node[step]
+        else:
+            if not isinstance(node, list) or not -len(node) <= step < len(node):
+                return []
+            node = node[step]
+    return [node]
 
 
 def _children(node: JsonValue, selector: Selector, found: list[JsonValue]) -> None:
@@ -82,7 +98,16 @@ def compile_path(text: str) -> Path:
         if not isinstance(segment, JSONPathChildSegment):
             raise PathError("'..' is not allowed")
         segments.append(tuple(_selector(selector) for selector in segment.selectors))
-    return Path(text, tuple(segments))
+    return Path(text, tuple(segments), _steps(segments))
+
+
+def _steps(segments: list[tuple[Selector, ...]]) -> tuple[str | int, ...] | None:
+    steps: list[str | int] = []
+    for segment in segments:
+        if len(segment) != 1 or not isinstance(segment[0], str | int):
+            return None
+        steps.append(segment[0])
+    return tuple(steps)
 
 
 def _selector(selector: object) -> Selector:

@@ -10,19 +10,19 @@ Source: docs/spec/run.md, section "Wire reader".
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 import ssl
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from time import monotonic_ns
 from types import TracebackType
 from typing import TypeVar
 
 import aiohttp
-import httpx
 from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
-from httpx_aiohttp import AiohttpTransport
+from multidict import CIMultiDict
+from yarl import URL
 
 from slaverify.engine.address import Address, parse_address
 from slaverify.engine.body import framing
@@ -53,6 +53,18 @@ _PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 _T = TypeVar("_T")
 
 
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """One request as it goes out."""
+
+    method: str
+    url: URL
+    headers: CIMultiDict[str]
+    body: bytes
+    proxy: URL | None = None
+    proxy_auth: aiohttp.BasicAuth | None = None
+
+
 class HttpWire:
     """The client of a run. Use as `async with HttpWire(spec, secrets) as wire:` inside one event loop."""
 
@@ -64,51 +76,58 @@ class HttpWire:
         self._connections = connections or spec.call.concurrency
         self._context = tls_context(spec.spki_pins, roots)
         self._headers = _headers(spec, secrets)
-        self._url = httpx.URL(spec.address.url)
-        self._transport: AiohttpTransport | None = None
+        self._url = URL(spec.address.url)
+        self._proxy, self._proxy_auth = _proxy(spec.proxy)
+        self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> HttpWire:
         guard = self._spec.proxy is None
-        session = new_session(self._spec.address, self._spec.networks, self._context, self._connections, guard=guard)
-        proxy = None if self._spec.proxy is None else httpx.Proxy(self._spec.proxy)
-        self._transport = AiohttpTransport(verify=self._context, trust_env=False, client=session, proxy=proxy)
+        self._session = new_session(
+            self._spec.address, self._spec.networks, self._context, self._connections, guard=guard
+        )
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._transport is not None:
-            await self._transport.aclose()
-            self._transport = None
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
 
     async def send(self, request: WireRequest) -> WireResult:
         """Send one request and return what came back; a fault is a value, never an exception."""
-        if self._transport is None:
+        if self._session is None:
             raise RuntimeError("the wire is not open")
-        message = httpx.Request(
-            self._spec.method,
-            self._url,
-            headers=[*self._headers, *request.extra_headers],
-            content=request.body,
-        )
+        headers = self._headers
+        if request.extra_headers:
+            headers = CIMultiDict(headers)
+            headers.extend(request.extra_headers)
         call = self._spec.call
-        return await _exchange(self._transport, message, float(call.total_timeout_s), call.max_response_bytes)
+        message = _Message(self._spec.method, self._url, headers, request.body, self._proxy, self._proxy_auth)
+        return await _exchange(self._session, message, float(call.total_timeout_s), call.max_response_bytes)
 
 
-def _headers(spec: EndpointSpec, secrets: Secrets) -> list[tuple[str, str]]:
+def _headers(spec: EndpointSpec, secrets: Secrets) -> CIMultiDict[str]:
     auth = spec.auth
-    return request_headers(spec, None if auth is None else secrets.header_value(auth.scheme, auth.secret))
+    return CIMultiDict(request_headers(spec, None if auth is None else secrets.header_value(auth.scheme, auth.secret)))
 
 
-async def _exchange(
-    transport: httpx.AsyncBaseTransport, message: httpx.Request, total_s: float, cap: int
-) -> WireResult:
+def _proxy(text: str | None) -> tuple[URL | None, aiohttp.BasicAuth | None]:
+    if text is None:
+        return None, None
+    url = URL(text)
+    if url.user is None:
+        return url, None
+    return url.with_user(None), aiohttp.BasicAuth(url.user, url.password or "")
+
+
+async def _exchange(session: aiohttp.ClientSession, message: _Message, total_s: float, cap: int) -> WireResult:
     result = WireResult(started_ns=monotonic_ns())
     token = current.set(result)
     inflater: list[Inflater] = []
     try:
         async with asyncio.timeout(total_s) as deadline:
-            await _read(transport, message, result, cap, inflater)
+            await _read(session, message, result, cap, inflater)
     except Exception as error:  # noqa: BLE001 - the edge: whatever a hostile peer provokes becomes one typed fault
         result.fault = Fault.DEADLINE if deadline.expired() else _fault_of(error, result)
         result.detail = type(error).__name__
@@ -122,12 +141,19 @@ async def _exchange(
 
 
 async def _read(
-    transport: httpx.AsyncBaseTransport, message: httpx.Request, result: WireResult, cap: int, keep: list[Inflater]
+    session: aiohttp.ClientSession, message: _Message, result: WireResult, cap: int, keep: list[Inflater]
 ) -> None:
-    response = await transport.handle_async_request(message)
-    async with contextlib.aclosing(response):
-        raw = response.headers.raw
-        result.status = response.status_code
+    async with session.request(
+        message.method,
+        message.url,
+        headers=message.headers,
+        data=message.body or None,
+        allow_redirects=False,
+        proxy=message.proxy,
+        proxy_auth=message.proxy_auth,
+    ) as response:
+        raw = response.raw_headers
+        result.status = response.status
         result.headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in raw)
         if sum(len(name) + len(value) + 4 for name, value in raw) > MAX_HEADERS:
             result.fault = Fault.HEADERS_TOO_LARGE
@@ -140,15 +166,12 @@ async def _read(
             return
         body = Inflater(cap, encoded=coding in ("gzip", "x-gzip"))
         keep.append(body)
-        if isinstance(response.stream, httpx.AsyncByteStream):
-            await _collect(response.stream, body, result, cap)
+        await _collect(response.content, body, result, cap)
 
 
-async def _collect(
-    stream: AsyncIterator[bytes] | httpx.AsyncByteStream, body: Inflater, result: WireResult, cap: int
-) -> None:
+async def _collect(stream: aiohttp.StreamReader, body: Inflater, result: WireResult, cap: int) -> None:
     try:
-        async for chunk in stream:
+        async for chunk in stream.iter_any():
             result.wire_bytes += len(chunk)
             if result.wire_bytes > cap:
                 body.overflow = True
@@ -169,7 +192,7 @@ def _fault_of(error: BaseException, result: WireResult) -> Fault:
     def any_of(*kinds: type[BaseException]) -> bool:
         return any(isinstance(link, kinds) for link in chain)
 
-    # The transport's own names mislead (a reset after the request is a ConnectTimeout): the causes decide.
+    # The outer name may mislead: the causes decide.
     if any_of(PinMismatchError):
         return Fault.KEY_MISMATCH
     if any_of(PrivateAddressError):
@@ -177,7 +200,7 @@ def _fault_of(error: BaseException, result: WireResult) -> Fault:
     if any_of(LineTooLong):
         return Fault.HEADERS_TOO_LARGE
     if result.status is not None:
-        return Fault.SHORT_BODY if any_of(aiohttp.ClientError, httpx.HTTPError, OSError) else Fault.INTERNAL
+        return Fault.SHORT_BODY if any_of(aiohttp.ClientError, OSError) else Fault.INTERNAL
     if any_of(aiohttp.ClientConnectorDNSError, socket.gaierror):
         return Fault.DNS
     if any_of(ssl.SSLError, aiohttp.ClientSSLError):
@@ -188,7 +211,7 @@ def _fault_of(error: BaseException, result: WireResult) -> Fault:
         return Fault.CONNECT
     if any_of(aiohttp.ServerDisconnectedError, ConnectionError, aiohttp.ClientPayloadError):
         return Fault.RESET
-    if any_of(aiohttp.ClientConnectionError, OSError, httpx.TransportError):
+    if any_of(aiohttp.ClientConnectionError, OSError):
         return Fault.RESET if result.sent_ns is not None else Fault.CONNECT
     return Fault.INTERNAL
 
@@ -231,14 +254,11 @@ async def _once(
 ) -> WireResult:
     context = tls_context(frozenset(), roots)
     session = new_session(address, (), context, 1, guard=guard)
-    transport = AiohttpTransport(verify=context, trust_env=False, client=session)
     try:
-        message = httpx.Request(
-            method, address.url, headers=[("User-Agent", "http-client/1"), *headers], content=body or None
-        )
-        return await _exchange(transport, message, timeout_s, cap)
+        sent = CIMultiDict([("User-Agent", "http-client/1"), *headers])
+        return await _exchange(session, _Message(method, URL(address.url), sent, body), timeout_s, cap)
     finally:
-        await transport.aclose()
+        await session.close()
 
 
 class _TsaUnavailableError(Exception):
@@ -279,11 +299,15 @@ def post_timestamp(url: str, der: bytes, *, code: str = "SLV-R020", roots: str |
 
 def _tsa_address(url: str, code: str) -> Address:
     # A private `http` host would be refused for the endpoint; a timestamp authority may be one.
-    parts = httpx.URL(url)
-    if parts.scheme not in ("http", "https") or not parts.host or parts.userinfo or parts.fragment:
+    try:
+        parts = URL(url)
+        host, port = parts.raw_host, parts.port
+    except ValueError as error:
+        raise _tsa_error(url, code, "address") from error
+    if parts.scheme not in ("http", "https") or not host or port is None or parts.raw_authority.count("@"):
         raise _tsa_error(url, code, "address")
-    host = parts.raw_host.decode("ascii").strip("[]")
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    if parts.fragment:
+        raise _tsa_error(url, code, "address")
     return Address(str(parts), parts.scheme, host, port, False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from slaverify.evalset.answer import Answer, ClaimedCitation
 from slaverify.evalset.bank import MAX_ITEM_BYTES, MAX_ITEMS, bank_problems, read_bank, write_bank
 from slaverify.evalset.catalogue import Catalogue, CatalogueEntry, Hole, read_catalogue, write_catalogue
-from slaverify.evalset.catalogue_sources import Built, build_catalogue
+from slaverify.evalset.catalogue_sources import SUFFIXES, Built, build_catalogue
 from slaverify.evalset.export import export_csv
 from slaverify.evalset.importers.dispatch import FORMATS, import_any
 from slaverify.evalset.importers.lines import import_jsonl
@@ -14,7 +14,6 @@ from slaverify.evalset.importers.report import Imported, ImportRefusedError, Imp
 from slaverify.evalset.importers.shown import report_lines
 from slaverify.evalset.importers.squad import import_squad
 from slaverify.evalset.item import HOSTILE_STRATA, PROBE_STRATUM, Item
-from slaverify.evalset.json_schema import satisfies
 from slaverify.evalset.parts import QUERY_FIELDS, REFERENCE_FIELDS, Parts, join, split
 from slaverify.evalset.policies import Policies
 from slaverify.evalset.problems import parse_item
@@ -45,6 +44,7 @@ __all__ = [
     "PROBE_STRATUM",
     "QUERY_FIELDS",
     "REFERENCE_FIELDS",
+    "SUFFIXES",
     "AmountReference",
     "Answer",
     "Built",
@@ -87,7 +87,6 @@ __all__ = [
     "read_bank",
     "read_catalogue",
     "report_lines",
-    "satisfies",
     "split",
     "template_csv",
     "template_xlsx",

@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ClaimedCitation:
-    """One citation as the vendor gave it; `verified` is null where the mapping has no mark."""
+    """One citation as the vendor gave it; `verified` is null where the mapping has no mark.
+
+    `norm` and `article` are its parts where the mapping has them apart; `text` then joins them with a space.
+    """
 
     text: str
     verified: bool | None = None
+    norm: str | None = None
+    article: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, digest_of, jsonl, loads_canonical
@@ -19,7 +20,7 @@ from slaverify.evalset.problems import json_problem, problem
 
 MAX_ENTRIES = 1_000_000
 _ID = re.compile(r"[a-z0-9?][a-z0-9.-]*(?::[a-z0-9.-]+)+")
-_ARTICLE = re.compile(r"(.*):art:([0-9]+)(?:-[a-z]+)*(-trans)?")
+_ARTICLE = re.compile(r"(.*):art:([0-9]+)(?:-(?!trans\b)[a-z]+)*(-trans)?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -63,7 +64,7 @@ class Hole:
         return tuple(range(self.after + 1, self.before))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Catalogue:
     """The entries, by id."""
 
@@ -76,12 +77,24 @@ class Catalogue:
 
     def holds(self, name: str, day: str | None = None) -> bool:
         """Tell whether an id, or an alias, exists and was in force on `day`."""
-        entry = self.entries.get(name) or self.by_alias().get(name)
+        entry = self.entries.get(name) or self.by_alias.get(name)
         return entry is not None and entry.valid_on(day)
 
+    @cached_property
     def by_alias(self) -> Mapping[str, CatalogueEntry]:
         """Return alias → entry."""
         return {alias: entry for entry in self.entries.values() for alias in entry.aliases}
+
+    @cached_property
+    def articles(self) -> Mapping[str, frozenset[str]]:
+        """Return norm → what stands after `:art:` in the ids of its articles; every norm has its key."""
+        out: dict[str, set[str]] = {}
+        for name in self.entries:
+            norm, article, rest = name.partition(":art:")
+            found = out.setdefault(norm if article else _norm_of(name), set())
+            if article:
+                found.add(rest)
+        return {norm: frozenset(found) for norm, found in out.items()}
 
     def counts(self) -> Mapping[str, int]:
         """Return norm → number of its articles."""
@@ -105,6 +118,10 @@ class Catalogue:
             for low, high in pairwise(sorted(found | {0}))
             if high - low > 1
         )
+
+
+def _norm_of(name: str) -> str:
+    return re.split(r":(?:tit|cap|da|par|num|let):", name, maxsplit=1)[0]
 
 
 def entry_problem(entry: CatalogueEntry, where: str) -> SetError | None:

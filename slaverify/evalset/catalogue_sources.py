@@ -19,7 +19,12 @@ from slaverify.evalset.importers.decoding import decode
 from slaverify.evalset.importers.options import ImportOptions
 from slaverify.evalset.problems import json_problem, problem
 
-SUFFIXES = ("bis", "ter", "quater", "quinquies", "sexies", "septies", "octies", "nonies")
+SUFFIXES = (
+    "bis", "ter", "quater", "quinquies", "sexies", "septies", "octies", "nonies", "decies", "undecies", "duodecies",
+    "terdecies", "quaterdecies", "quindecies", "sexdecies", "septendecies", "octodecies", "novodecies", "vicies",
+)  # fmt: skip
+"""Latin suffixes of inserted articles; each belongs to the article's id."""
+
 _WORDS = (
     "primero", "segundo", "tercero", "cuarto", "quinto", "sexto", "septimo", "octavo", "noveno", "decimo",
     "undecimo", "duodecimo", "decimotercero", "decimocuarto", "decimoquinto", "decimosexto", "decimoseptimo",

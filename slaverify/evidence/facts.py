@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from slaverify.contract import LoadedContract, Outcome
 from slaverify.custody import (
+    UNTIMED,
     ItemState,
     LedgerView,
     RunRecord,
@@ -20,9 +21,9 @@ from slaverify.custody import (
     item_states,
     ledger_events,
     parse_index,
+    signers,
     terms_of,
     verify_checkpoint,
-    verify_sshsig,
 )
 from slaverify.decision import LimitationFacts, metric_facts
 from slaverify.errors import CustodyError
@@ -44,9 +45,8 @@ from slaverify.evidence.reading import (
     json_if_there,
     lines_if_there,
     run_number,
-    utc_time,
 )
-from slaverify.evidence.validity import ledger_view
+from slaverify.evidence.validity import checkpoint_evidence, ledger_view
 
 _DEPARTURES = ("run_resumed", "run_aborted", "item_voided", "incident", "draw_defaulted")
 """Entries of the ledger that depart from the plan of a run."""
@@ -162,7 +162,7 @@ def _custody(bundle: Bundle, terms: Terms, number: int | None) -> _Custody:
         reused=_reused(bundle, terms, view, record),
         fresh=None if exposure is None else count(block(exposure.get("states"), EXPOSURE), "unused", EXPOSURE),
         audits=None if exposure is None else count(exposure, "remaining_audits", EXPOSURE),
-        witnesses=_witnesses(bundle, terms, view),
+        witnesses=_witnesses(bundle, terms),
         deviations=tuple(sorted(departures)),
         demo=view.demo,
     )
@@ -179,27 +179,13 @@ def _reused(bundle: Bundle, terms: Terms, view: LedgerView, record: RunRecord | 
     return sum(1 for item, state in before.items() if item in ids and state >= ItemState.SENT)
 
 
-def _witnesses(bundle: Bundle, terms: Terms, view: LedgerView) -> int:
+def _witnesses(bundle: Bundle, terms: Terms) -> int:
     sizes = checkpoint_numbers(bundle)
     if not sizes:
         return 0
-    stem = f"custody/checkpoints/{sizes[-1]:08d}.checkpoint"
-    now = utc_time(view[view.size - 1].time)
     try:
-        proven = verify_checkpoint(bundle.read(stem), terms.checkpoint_policy(quorum=0), now)
+        evidence = checkpoint_evidence(bundle, sizes[-1])
+        proven = verify_checkpoint(evidence.checkpoint, terms.checkpoint_policy(quorum=0), UNTIMED)
+        return len(signers(proven, terms, evidence.ssh_signatures or {}))
     except CustodyError:
         return 0
-    names = set(proven.cosigned_at)
-    for witness in terms.witnesses:
-        path = f"{stem}.{witness.name}.sshsig"
-        if witness.ssh is not None and bundle.has(path) and _ssh_holds(bundle, path, proven.body, witness.ssh):
-            names.add(witness.name)
-    return len(names)
-
-
-def _ssh_holds(bundle: Bundle, path: str, body: bytes, key: str) -> bool:
-    try:
-        verify_sshsig(body, key, bundle.read(path).decode("ascii", "replace"))
-    except CustodyError:
-        return False
-    return True

@@ -17,6 +17,7 @@ from datetime import datetime
 from slaverify.canonical import digest_of
 from slaverify.contract import LoadedContract, Outcome
 from slaverify.custody import (
+    UNTIMED,
     LedgerView,
     RunRecord,
     StartEvidence,
@@ -83,11 +84,16 @@ def _clock(bundle: Bundle, terms: Terms, view: LedgerView, record: RunRecord) ->
     if first is None:
         return None
     # The anchor may be any checkpoint over the start: the earliest that proves it is the one that counts.
-    last_time = utc_time(view[view.size - 1].time)
     for size in checkpoint_numbers(bundle):
         try:
             permit = authorise(
-                view, terms, record.number, _evidence(bundle, size), now=last_time, timestamps=_reader(terms), over=True
+                view,
+                terms,
+                record.number,
+                checkpoint_evidence(bundle, size),
+                now=UNTIMED,
+                timestamps=_reader(terms),
+                over=True,
             )
             check_not_early(permit, first)
         except CustodyError as error:
@@ -103,7 +109,8 @@ def first_exchange(bundle: Bundle) -> datetime | None:
     return min((utc_time(str(line.get("started_at"))) for line in bundle.lines(OUTCOMES)), default=None)
 
 
-def _evidence(bundle: Bundle, size: int) -> StartEvidence:
+def checkpoint_evidence(bundle: Bundle, size: int) -> StartEvidence:
+    """Return the checkpoint of `size` entries with what lies beside it. Raises: EvidenceError if it is not there."""
     stem = f"custody/checkpoints/{size:08d}.checkpoint"
     token = bundle.read(f"{stem}.tsr") if bundle.has(f"{stem}.tsr") else None
     names = [path for path in bundle.paths() if path.startswith(stem) and path.endswith(".sshsig")]

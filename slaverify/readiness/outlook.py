@@ -20,6 +20,7 @@ from slaverify.contract import (
     sample_sizes,
     stages_of,
     success_rate,
+    unequal_weights,
 )
 from slaverify.readiness.designs import Counted, Design, OfBank, Staged, betting, clustered_n_eff, effective
 from slaverify.statistics import equivalent_labels, min_n_power
@@ -222,13 +223,11 @@ def _by_integers(contract: Contract, metric: Metric, n: int) -> Planned:
 
 def _n_eff(contract: Contract, metric: Metric, n: int, alpha: float, cluster_size: int) -> tuple[float, str]:
     size, basis = float(n), "repeats"
-    weights = contract.evaluation_set.weights
+    weights = unequal_weights(contract, metric)
     if weights is not None:
-        sizes, strata = sample_sizes(contract), metric_strata(contract, metric)
-        whole = sum((weights.get(name, Decimal(0)) for name in strata), Decimal(0))
-        if whole > 0:
-            spread = sum(float(weights.get(name, Decimal(0)) / whole) ** 2 / sizes[name] for name in strata)
-            size, basis = min(size, 1.0 / spread), "weights"
+        sizes = sample_sizes(contract)
+        spread = sum(float(weight) ** 2 / sizes[name] for name, weight in weights.items())
+        size, basis = min(size, 1.0 / spread), "weights"
     if metric.cluster is not None:
         size *= clustered_n_eff(n, cluster_size, metric.cluster.icc_floor, alpha) / n
         basis = "clusters"

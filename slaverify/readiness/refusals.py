@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from slaverify.canonical import decimal_text
-from slaverify.contract import Contract, Finding, Metric, has_integers, instant, metric_n, metric_strata, sample_sizes
+from slaverify.contract import Contract, Finding, Metric, has_integers, instant, metric_n, sample_sizes, unequal_weights
 from slaverify.errors import Text
 from slaverify.readiness.designs import betting
 from slaverify.readiness.outlook import best_design, binds, is_bet, scale_of
@@ -68,12 +68,8 @@ def _never(metric: Metric, index: int, n: int, needed: int | None) -> Finding:
 
 
 def _lonely_strata(contract: Contract, metric: Metric, index: int) -> Iterator[Finding]:
-    weights = contract.evaluation_set.weights
-    strata = metric_strata(contract, metric)
-    if weights is None or len(strata) < 2:
-        return
     sizes = sample_sizes(contract)
-    for name in strata:
+    for name in unequal_weights(contract, metric) or ():
         if sizes[name] < 2:
             yield Finding(
                 "SLV-S011",

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Protocol
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.custody import (
+    UNTIMED,
     Expected,
     LedgerView,
     RunPermit,
@@ -25,11 +25,11 @@ from slaverify.custody import (
     check_bank,
     custody_facts,
     level_of,
+    signers,
     split_lines,
     terms_of,
     verify_checkpoint,
     verify_ledger,
-    verify_sshsig,
 )
 from slaverify.errors import CustodyError, EvidenceError
 
@@ -113,7 +113,7 @@ def _permit(files: Files, terms: Terms, view: LedgerView, run: int) -> RunPermit
                 terms,
                 run,
                 _evidence(files, path),
-                now=_last_moment(view),
+                now=UNTIMED,
                 timestamps=_reader(terms),
                 over=True,
             )
@@ -149,7 +149,7 @@ def _reader(terms: Terms) -> TimestampVerifier | None:
 
 
 def _witnesses(files: Files, terms: Terms, view: LedgerView, permit: RunPermit | None) -> Mapping[str, Sequence[str]]:
-    """Return who signed validly the checkpoints of the start, and the first one that covers the end."""
+    """Return who signed validly the checkpoint of the start, and any one that covers the end."""
     if permit is None or not terms.witnesses:
         return {}
     record = view.run(terms.contract_digest, permit.run)
@@ -157,7 +157,7 @@ def _witnesses(files: Files, terms: Terms, view: LedgerView, permit: RunPermit |
     covering = [path for path in _checkpoints(files) if ended is not None and _size(path) > ended.seq]
     start = [path for path in _checkpoints(files) if _size(path) == permit.checkpoint_size]
     return {
-        moment: _signers(files, terms, view, paths[0]) if paths else []
+        moment: sorted({name for path in paths for name in _signers(files, terms, view, path)})
         for moment, paths in (("start", start), ("end", covering))
     }
 
@@ -168,29 +168,11 @@ def _size(checkpoint: str) -> int:
 
 def _signers(files: Files, terms: Terms, view: LedgerView, checkpoint: str) -> list[str]:
     try:
-        proven = verify_checkpoint(files.read(checkpoint), terms.checkpoint_policy(quorum=0), _last_moment(view))
+        proven = verify_checkpoint(files.read(checkpoint), terms.checkpoint_policy(quorum=0), UNTIMED)
         view.against(proven.size, proven.root)
+        return sorted(one.name for one in signers(proven, terms, _ssh(files, checkpoint)))
     except CustodyError:
         return []
-    signatures = _ssh(files, checkpoint)
-    ssh = {
-        one.name
-        for one in terms.witnesses
-        if one.ssh is not None and one.name in signatures and _holds(proven.body, one.ssh, signatures[one.name])
-    }
-    return sorted({*proven.cosigned_at, *ssh})
-
-
-def _holds(body: bytes, key: str, signature: str) -> bool:
-    try:
-        verify_sshsig(body, key, signature)
-    except CustodyError:
-        return False
-    return True
-
-
-def _last_moment(view: LedgerView) -> datetime:
-    return datetime.fromisoformat(view[view.size - 1].time).astimezone(UTC)
 
 
 def _text(value: JsonValue) -> str:

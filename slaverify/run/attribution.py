@@ -17,6 +17,7 @@ from slaverify.engine import (
     EndpointSpec,
     Fault,
     Reading,
+    Received,
     attribution_of,
     outcome_of,
     read_response,
@@ -42,8 +43,15 @@ class Ended:
 
 def read_attempt(spec: EndpointSpec, rules: RunRules, record: AttemptRecord) -> Reading:
     """Return what one attempt meant, with the flags that its time gives it."""
-    reading = read_response(spec, record.received())
-    if rules.outside(record.started_at, record.ended_at):
+    return read_received(spec, rules, record.received(), record.started_at, record.ended_at)
+
+
+def read_received(
+    spec: EndpointSpec, rules: RunRules, received: Received, started_at: str, ended_at: str | None
+) -> Reading:
+    """Return what a response meant that came between two moments (RFC 3339), with the flags that they give it."""
+    reading = read_response(spec, received)
+    if rules.window is not None and rules.outside(started_at, ended_at):
         reading = replace(reading, flags=tuple(sorted({*reading.flags, "outside_window"})))
     return reading
 
@@ -58,8 +66,8 @@ def end_exchange(records: Sequence[AttemptRecord], readings: Sequence[Reading]) 
     extra = ("cut_body",) if any("cut_body" in reading.flags for reading in readings[:-1]) else ()
     answer = last.answer
     if answer is not None:
-        flags = sorted({*answer.flags, *last.flags, *extra, *record.attested})
-        answer = replace(answer, flags=tuple(flags))
+        flags = tuple(sorted({*answer.flags, *last.flags, *extra, *record.attested}))
+        answer = answer if flags == answer.flags else replace(answer, flags=flags)
     return Ended(tuple(readings), Ending(outcome, attribution_of(outcome), extra), answer)
 
 

@@ -41,9 +41,10 @@ def batch_root(lines: Iterable[bytes]) -> str:
 
 def make_batch(number: int, positions: Sequence[int], lines: Iterable[JsonObject]) -> Batch:
     """Return the batch of the exchanges at `positions`, given all their lines (which name `number`)."""
-    ordered = sorted(lines, key=lambda line: read_key(line).order)
-    items = dict.fromkeys(read_key(line).item_id for line in ordered)
-    return Batch(number, min(positions), max(positions), tuple(items), batch_root(jcs(line) for line in ordered))
+    ordered = sorted(((read_key(line), line) for line in lines), key=lambda pair: pair[0].order)
+    items = dict.fromkeys(key.item_id for key, _ in ordered)
+    root = batch_root(jcs(line) for _, line in ordered)
+    return Batch(number, min(positions), max(positions), tuple(items), root)
 
 
 def batches_of(plan: Plan, outcomes: bytes) -> tuple[Batch, ...]:

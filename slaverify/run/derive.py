@@ -24,9 +24,11 @@ from slaverify.run.records import (
     OUTCOME_KEYS,
     OUTCOMES,
     AttemptRecord,
+    line_flags,
     outcome_line,
     read_key,
     read_record,
+    response_mac,
 )
 from slaverify.run.rules import RunRules
 from slaverify.run.signals import Signal, signals_of
@@ -158,13 +160,13 @@ def _derive(
         ending = done.ending if index == last else None
         batch = line["batch"] if isinstance(line["batch"], int) else None
         expected.append(line if record.cut else outcome_line(record, reading, ending, batch, key))
-    return ended_exchange(planned, records, done, expected[-1]), expected
+    return ended_exchange(planned, records, done, key), expected
 
 
 def ended_exchange(
-    planned: PlannedExchange, records: Sequence[AttemptRecord], done: Ended, final: JsonObject
+    planned: PlannedExchange, records: Sequence[AttemptRecord], done: Ended, key: bytes
 ) -> DerivedExchange:
-    """Return an exchange as it ended, given its attempts and its last line."""
+    """Return an exchange as it ended, given its attempts and the key of the MACs."""
     last = done.last
     return DerivedExchange(
         planned=planned,
@@ -177,9 +179,9 @@ def ended_exchange(
         input_tokens=last.input_tokens,
         latency_ms=records[-1].last_byte_ms,
         attempts=len(records),
-        response_mac=_text_or_none(final["response_mac"]),
+        response_mac=response_mac(records[-1], key),
         fault=None if last.fault is None else last.fault.value,
-        flags=_texts(final["flags"]),
+        flags=line_flags(records[-1], last, done.ending),
     )
 
 

@@ -104,6 +104,7 @@ def stream_run(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Iterato
 
 
 def _ended(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Iterator[tuple[DerivedExchange, AttemptRecord]]:
+    mac_key = journal.mac_key
     for group in _grouped(journal):
         records = [stored.record for stored in group]
         done = ending_now(spec, rules, records)
@@ -111,8 +112,7 @@ def _ended(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Iterator[tu
             continue
         key = records[0].key
         planned = PlannedExchange(group[0].position, key.item_id, key.repetition, key.side)
-        last = exchange_lines(records[-1:], replace(done, readings=done.readings[-1:]), None, journal.mac_key)[-1]
-        yield ended_exchange(planned, records, done, last), records[-1]
+        yield ended_exchange(planned, records, done, mac_key), records[-1]
 
 
 def _grouped(journal: Journal) -> Iterator[list[StoredAttempt]]:

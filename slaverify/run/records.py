@@ -117,7 +117,6 @@ def outcome_line(
     record: AttemptRecord, reading: Reading, ending: Ending | None, batch: int | None, key: bytes
 ) -> JsonObject:
     """Return the line of `run/outcomes.jsonl`; `ending` is null on an attempt that another one followed."""
-    flags = {*reading.flags, *record.attested, *(() if ending is None else ending.extra)}
     cut = record.cut
     return {
         "item_id": record.key.item_id,
@@ -132,16 +131,26 @@ def outcome_line(
         "last_byte_ms": record.last_byte_ms,
         "status": record.status,
         "fault": None if reading.fault is None else reading.fault.value,
-        "flags": sorted(flags),
+        "flags": list(line_flags(record, reading, ending)),
         "outcome": None if ending is None else ending.outcome.value,
         "attribution": None if ending is None else ending.attribution.value,
         "trace_sha256": None,
         "request_size": rounded(len(record.request)),
         "response_size": None if record.response is None and cut is None else rounded(_size(record)),
         "request_mac": keyed(key, record.request),
-        "response_mac": cut.mac if cut is not None else keyed(key, record.response),
+        "response_mac": response_mac(record, key),
         "engine_version": reading.version,
     }
+
+
+def line_flags(record: AttemptRecord, reading: Reading, ending: Ending | None) -> tuple[str, ...]:
+    """Return the flags of an attempt, sorted."""
+    return tuple(sorted({*reading.flags, *record.attested, *(() if ending is None else ending.extra)}))
+
+
+def response_mac(record: AttemptRecord, key: bytes) -> str | None:
+    """Return the keyed digest of a response, also of one that is kept elsewhere; null for none."""
+    return record.cut.mac if record.cut is not None else keyed(key, record.response)
 
 
 OUTCOME_KEYS = frozenset(

@@ -81,4 +81,4 @@ def moment(text: str) -> datetime:
 
 def stamp(value: datetime) -> str:
     """Return a moment as attempts write it: UTC with milliseconds."""
-    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03d}Z"
+    return value.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"

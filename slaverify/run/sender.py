@@ -13,7 +13,7 @@ import json
 import random
 import secrets as randomness
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from time import monotonic_ns
@@ -26,6 +26,7 @@ from slaverify.engine import (
     EndpointSpec,
     Fault,
     Reading,
+    Received,
     RequestIds,
     Retry,
     Wire,
@@ -40,10 +41,10 @@ from slaverify.engine import (
 from slaverify.engine.retry import Move, Step, backoff_s
 from slaverify.engine.wire import Secrets
 from slaverify.run import schema
-from slaverify.run.attribution import Ended, end_exchange, read_attempt
+from slaverify.run.attribution import Ended, end_exchange, read_attempt, read_received
 from slaverify.run.control import ControlProbe
 from slaverify.run.pace import Gate, Stop
-from slaverify.run.records import AttemptKey, AttemptRecord, outcome_line, timed
+from slaverify.run.records import AttemptKey, AttemptRecord, Times, outcome_line, timed
 from slaverify.run.rules import RunRules, stamp
 from slaverify.run.stored import JournalExchange
 from slaverify.run.writer import Statement, Writer
@@ -143,43 +144,44 @@ class Sender:
         key = self.spec.idempotency_header
         extra = () if key is None else ((key, row.exchange_id),)
         result = await self.wire.send(WireRequest(box.body, extra))
-        record, marks = self._record(box, number, result)
-        reading = read_attempt(self.spec, self.rules, record)
-        whose = await self._whose(reading)
-        record = replace(record, probe=whose)
-        box.records.append(record)
-        box.readings.append(reading)
-        step = self._step(box)
-        await self._write(box, result, marks, step)
-        return step
-
-    def _record(self, box: Outbox, number: int, result: WireResult) -> tuple[AttemptRecord, tuple[str, int]]:
         start_ns = result.sent_ns or result.started_ns
-        began = self.clock() - timedelta(microseconds=(monotonic_ns() - start_ns) // 1000)
-        started_at = stamp(began)
+        started_at = stamp(self.clock() - timedelta(microseconds=(monotonic_ns() - start_ns) // 1000))
         times = timed(started_at, start_ns, result.first_byte_ns, result.ended_ns)
-        headers = {
-            name: self.secrets.redact_text(value)
-            for name, value in kept_headers(result.headers, self.spec.kept_headers).items()
-        }
-        body = self.secrets.redact(result.body)
-        row = box.row
+        received = self._received(result, times)
+        reading = read_received(self.spec, self.rules, received, started_at, times.ended_at)
+        whose = await self._whose(reading)
         record = AttemptRecord(
             key=AttemptKey(row.item_id, row.repetition, row.side, 0, number),
             started_at=started_at,
             ended_at=times.ended_at,
             first_byte_ms=times.first_byte_ms,
-            last_byte_ms=None if result.fault is not None else times.last_byte_ms,
+            last_byte_ms=received.latency_ms,
             status=result.status,
             wire_fault=result.fault,
-            headers=headers,
+            headers=received.headers,
             request=box.body,
-            response=None if result.status is None else body,
+            response=None if result.status is None else received.body,
             peer=result.peer,
             spki=result.spki,
-            attested=("secret_echo",) if body != result.body else (),
+            probe=whose,
+            attested=("secret_echo",) if received.body != result.body else (),
         )
-        return record, (started_at, start_ns)
+        box.records.append(record)
+        box.readings.append(reading)
+        step = self._step(box)
+        await self._write(box, result, (started_at, start_ns), step)
+        return step
+
+    def _received(self, result: WireResult, times: Times) -> Received:
+        """Return what came back as it is kept and read: the secret redacted."""
+        kept = kept_headers(result.headers, self.spec.kept_headers)
+        return Received(
+            status=result.status,
+            headers={name: self.secrets.redact_text(value) for name, value in kept.items()},
+            body=self.secrets.redact(result.body),
+            fault=result.fault,
+            latency_ms=None if result.fault is not None else times.last_byte_ms,
+        )
 
     async def _whose(self, reading: Reading) -> Attribution:
         if reading.fault is not None:

@@ -4,7 +4,7 @@ The steps and their order are normative (docs/spec/scoring.md section 6):
 
 1 outcome from `run`; anything but `answered` and `refused` ends here. 2 Text hygiene. 3 Extraction of the answer.
 4 Limits of the answer, then its class. 5 Candidates and comparison. 6 Contradictions and several answers (inside
-the rules). 7 Citations: no profile of this version asks for them. 8 Verdict table. 9 What is undetermined goes to
+the rules). 7 Citations, where the profile asks for them. 8 Verdict table. 9 What is undetermined goes to
 the judge where the contract has that stage; else it is `open`, with bounds. No text of the vendor moves an item
 that steps 1 to 8 decided.
 """
@@ -12,11 +12,15 @@ that steps 1 to 8 decided.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from slaverify.contract.words import Outcome
 from slaverify.evalset import Answer, Item, Reference
 from slaverify.scoring.abstention import Classified, classify, is_null_token
+from slaverify.scoring.citations.cited import Citations, citations_of, given_ids
+from slaverify.scoring.citations.grammar import Mention
 from slaverify.scoring.extraction import Extracted, extract
+from slaverify.scoring.grounding import Grounded, ground
 from slaverify.scoring.hygiene import Clean, clean
 from slaverify.scoring.language import in_other_language
 from slaverify.scoring.passage import Passage
@@ -29,6 +33,7 @@ from slaverify.scoring.record import (
     Event,
     Grounding,
     ScoreRecord,
+    Verdict,
 )
 from slaverify.scoring.registry import Rule
 from slaverify.scoring.resolution import Finding
@@ -42,12 +47,18 @@ UNKNOWN_OUTCOMES = frozenset({Outcome.UNRESOLVED, Outcome.AUDITOR_FAILURE, Outco
 """Outcomes that are nobody's or the auditor's: the verdict could have been any, so the record has bounds."""
 
 _WON = frozenset({Correctness.CORRECT, Correctness.UNDETERMINED})
+_GOOD = frozenset({Verdict.ACCURATE, Verdict.ABSTENTION, None})
 _MANIPULATION = frozenset({"hidden_text", "mixed_script_identifier", "bidi", "injection_suspected", "markup"})
 _FORMAT = {
     "overlong": "overlong_answer",
     "wrong_language": "wrong_language",
     "ambiguous_number": "ambiguous_number",
     "blank_answer": "blank_answer",
+    "phantom_citation": "phantom_citation",
+    "undeclared_citation": "undeclared_citation",
+    "citation_cap": "citation_cap",
+    "temporal_violation": "temporal_violation",
+    "fabricated_quote": "fabricated_quote",
 }
 LIMITS_RULE = "answer-limits@1"
 TEXT_RULE = "text-hygiene@1"
@@ -65,6 +76,9 @@ class _Result:
     flags: tuple[str, ...] = ()
     confirmed: frozenset[str] = frozenset()
     text: str | None = None
+    cues: tuple[Span, ...] = ()
+    cited: Citations | None = None
+    grounded: Grounded | None = None
 
 
 def score(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Settings) -> Scored:
@@ -74,7 +88,7 @@ def score(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Set
     """
     own = settings.for_item(item)
     result = _run(item, answer, run_outcome, own)
-    return Scored(_record(item, answer, run_outcome, result, own), _traces(result), result.text)
+    return Scored(_record(item, answer, run_outcome, result, own), _traces(result), result.text, result.cited)
 
 
 def _run(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Settings) -> _Result:
@@ -109,8 +123,29 @@ def _run(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Sett
             text.confirmed,
             text.text,
         )
-    result = _decide(item, text, found, settings)
+    result = _decide(item, answer, text, found, settings)
+    # 7 citations
+    if profile(settings.profile).citations or item.reference.kind == "citation":
+        result = _with_citations(item, answer, text, found, result, settings)
     return replace(result, flags=(*text.flags, *result.flags), confirmed=text.confirmed, text=text.text)
+
+
+def _with_citations(
+    item: Item, answer: Answer, text: Clean, found: Extracted, result: _Result, settings: Settings
+) -> _Result:
+    start, prose = found.whole.start, text.text[found.whole.start : found.whole.end]
+    cues = [Span(cue.start - start, cue.end - start) for cue in result.cues]
+    denied = result.answer_class is AnswerClass.ABSTENTION
+    cited = citations_of(item, answer, prose, cues, settings, denied=denied)
+    if not profile(settings.profile).citations:
+        return replace(result, cited=cited)
+    grounded = ground(item, cited, prose, has_field=settings.citation_field)
+    result = replace(result, cited=cited, grounded=grounded, flags=(*result.flags, *grounded.flags))
+    if grounded.verdict is Verdict.FABRICATION or (grounded.verdict is not None and denied):
+        # a citation of what does not exist voids the abstention beside it
+        correctness = Correctness.INCORRECT if item.hostile else Correctness.NO_ANSWER
+        return replace(result, answer_class=AnswerClass.ANSWER, correctness=correctness)
+    return result
 
 
 def _visible(text: str, span: Span) -> bool:
@@ -139,7 +174,7 @@ def _abstained(
     return _Result(outcome, AnswerClass.ABSTENTION, correctness, trace, flags)
 
 
-def _decide(item: Item, text: Clean, found: Extracted, settings: Settings) -> _Result:
+def _decide(item: Item, answer: Answer, text: Clean, found: Extracted, settings: Settings) -> _Result:
     # 4 class, 5 candidates and comparison, 6 contradictions
     rule = _rule_for(item.reference.kind, settings)
     task = Task(
@@ -148,6 +183,7 @@ def _decide(item: Item, text: Clean, found: Extracted, settings: Settings) -> _R
         settings,
         text.bare,
         found.answer.start,
+        _claims(item, answer, settings),
     )
     values = rule.candidates(task, item.reference) if rule is not None else []
     kind = item.reference.kind if rule is not None or item.reference.kind == "none" else "text"
@@ -155,17 +191,27 @@ def _decide(item: Item, text: Clean, found: Extracted, settings: Settings) -> _R
     if found.marked and classified.answer_class is AnswerClass.ABSTENTION:
         classified, task = _whole_text(item, text, found, rule, classified, task)
     hedged = ("hedged",) if classified.hedged else ()
+    cues = tuple(Span(span.start + task.offset, span.end + task.offset) for span in classified.spans)
     if classified.answer_class is AnswerClass.ABSTENTION:
-        spans = tuple(Span(span.start + found.answer.start, span.end + found.answer.start) for span in classified.spans)
-        return _abstained(item, Outcome.ANSWERED, settings.abstention[0], classified.reason, (), spans)
+        result = _abstained(item, Outcome.ANSWERED, settings.abstention[0], classified.reason, (), cues)
+        return replace(result, cues=cues)
     if classified.answer_class is AnswerClass.UNDETERMINED:
-        return _in_doubt(item, task, rule)
+        return replace(_in_doubt(item, task, rule), cues=cues)
     if classified.answer_class is AnswerClass.NON_ANSWER:
         name = rule.name if rule is not None else "none@1"
         trace = _trace(name, Correctness.INCORRECT, Reason.NO_VALUE)
         return _Result(Outcome.ANSWERED, AnswerClass.NON_ANSWER, Correctness.NO_ANSWER, trace)
     result = _compare(item, task, rule, hedged)
-    return replace(result, flags=(*result.flags, *hedged))
+    return replace(result, flags=(*result.flags, *hedged), cues=cues)
+
+
+def _claims(item: Item, answer: Answer, settings: Settings) -> tuple[Mention, ...]:
+    # where a citation is what was asked, the citation field may hold the answer
+    if item.reference.kind != "citation":
+        return ()
+    given = [one for one in answer.citations if one.verified is not False]
+    ids = chain.from_iterable(given_ids(one, item.query_text(), settings) for one in given)
+    return tuple(Mention(Span(0, 0), found) for found in dict.fromkeys(ids))
 
 
 def _whole_text(
@@ -240,16 +286,15 @@ _RANK = {
 def _found(task: Task, rule: Rule, reference: Reference, finding: Finding, flags: tuple[str, ...]) -> _Result:
     own = (*finding.flags, *(("ambiguous_number",) if finding.reason is Reason.AMBIGUOUS_SEPARATOR else ()))
     chosen = finding.chosen
-    spans: tuple[Span, ...] = ()
-    if chosen is not None:
-        spans = (Span(chosen.span.start + task.offset, chosen.span.end + task.offset),)
+    at = finding.at if chosen is None else chosen.span
+    spans = () if at is None else (Span(at.start + task.offset, at.end + task.offset),)
     trace = RuleTrace(
         rule=rule.name,
         status=decided(finding.correctness),
         correctness=finding.correctness,
         reason=finding.reason,
-        extracted=task.passage.text if chosen is None else task.passage.text[chosen.span.start : chosen.span.end],
-        canonical_answer=None if chosen is None or chosen.value is None else str(chosen.value),
+        extracted=task.passage.text if at is None else task.passage.text[at.start : at.end],
+        canonical_answer=finding.canonical if chosen is None or chosen.value is None else str(chosen.value),
         canonical_reference=_canonical(reference),
         spans=spans,
         settings_used=task.settings.policies.used(*rule.policies),
@@ -268,7 +313,8 @@ def _trace(rule: str, correctness: Correctness, reason: Reason) -> RuleTrace:
 
 
 def _traces(result: _Result) -> tuple[RuleTrace, ...]:
-    return () if result.trace is None else (result.trace,)
+    grounded = result.grounded
+    return tuple(trace for trace in (result.trace, None if grounded is None else grounded.trace) if trace is not None)
 
 
 def _record(
@@ -277,14 +323,15 @@ def _record(
     # 8 verdict table, 9 open or to the judge
     flags = {*result.flags, *(answer.flags if answer is not None else ())}
     correctness, answer_class = result.correctness, result.answer_class
-    verdict = None
-    if answer_class is not None:
-        verdict = verdict_of(settings.verdict_table, answer_class, correctness, Grounding.NOT_APPLICABLE)
+    grounding = _grounding(result)
+    verdict = None if result.grounded is None else result.grounded.verdict
+    if answer_class is not None and verdict is None:
+        verdict = verdict_of(settings.verdict_table, answer_class, correctness, grounding)
     # a body that was cut bought a second try: what that try got wrong stays wrong, what it got right stays open
-    if "cut_body" in flags and answer_class is not None and correctness in _WON:
+    if "cut_body" in flags and answer_class is not None and correctness in _WON and verdict in _GOOD:
         verdict, correctness = None, Correctness.UNDETERMINED
         flags.add("open")
-    elif answer_class is not None and verdict is None and not settings.judged:
+    elif answer_class is not None and verdict is None and not _to_judge(correctness, grounding, settings):
         flags.add("open")
     unknown = verdict is None and (answer_class is not None or result.outcome in UNKNOWN_OUTCOMES)
     necessary = "necessary" if item.hostile else "unnecessary"
@@ -299,15 +346,39 @@ def _record(
         answer_class=answer_class,
         abstention=necessary if answer_class is AnswerClass.ABSTENTION else None,
         correctness=correctness,
-        grounding=Grounding.NOT_APPLICABLE,
+        grounding=grounding,
         verdict=verdict,
         rules=tuple(trace.summary() for trace in _traces(result)),
-        citations=CitationCounts(claimed=len(answer.citations) if answer is not None else 0),
-        bounds=bounds_of(item.reference.kind == "none") if unknown else None,
+        citations=_counts(answer, result),
+        bounds=bounds_of(settings.verdict_table, correctness, grounding, nothing=item.reference.kind == "none")
+        if unknown
+        else None,
         flags=tuple(sorted(flags)),
         events=_events(flags, result.confirmed),
         decided_by="rule" if verdict is not None else None,
     )
+
+
+def _grounding(result: _Result) -> Grounding:
+    answers = result.answer_class in (AnswerClass.ANSWER, AnswerClass.UNDETERMINED)
+    return result.grounded.grounding if answers and result.grounded is not None else Grounding.NOT_APPLICABLE
+
+
+def _to_judge(correctness: Correctness, grounding: Grounding, settings: Settings) -> bool:
+    asked = (
+        (correctness is Correctness.UNDETERMINED, settings.judged),
+        (
+            grounding is Grounding.UNDETERMINED,
+            settings.judged_grounding,
+        ),
+    )
+    return all(judged for is_open, judged in asked if is_open)
+
+
+def _counts(answer: Answer | None, result: _Result) -> CitationCounts:
+    if result.cited is None:
+        return CitationCounts(claimed=len(answer.citations) if answer is not None else 0)
+    return result.cited.counts
 
 
 def _events(flags: set[str], confirmed: frozenset[str]) -> tuple[Event, ...]:

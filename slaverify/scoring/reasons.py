@@ -49,6 +49,17 @@ class Reason(StrEnum):
     CLASS_UNDETERMINED = "class_undetermined"
     CUT_BODY = "cut_body"
     NO_RULE = "no_rule"
+    HIT_BY_RANGE = "hit_by_range"
+    LESS_PRECISE = "less_precise"
+    NORM_NOT_SAID = "norm_not_said"
+    EXPECTED_CITED = "expected_cited"
+    OTHER_CITED = "other_cited"
+    SOME_CITED = "some_cited"
+    NOTHING_CITED = "nothing_cited"
+    NO_CITATION_ASKED = "no_citation_asked"
+    TOO_MANY_CITED = "too_many_cited"
+    PHANTOM_CITATION = "phantom_citation"
+    FABRICATION = "fabrication"
 
 
 SENTENCES: dict[Reason, Text] = {
@@ -127,6 +138,29 @@ SENTENCES: dict[Reason, Text] = {
     Reason.CUT_BODY: Text(
         "La respuesta llegó en un segundo intento, tras un cuerpo cortado.",
         "The answer came in a second try, after a body that was cut.",
+    ),
+    Reason.HIT_BY_RANGE: Text(
+        "El artículo está dentro de un rango citado.", "The article lies inside a range that is cited."
+    ),
+    Reason.LESS_PRECISE: Text("Es menos preciso que lo pedido.", "It is less precise than what was asked."),
+    Reason.NORM_NOT_SAID: Text(
+        "El artículo coincide, pero no se sabe de qué norma.", "The article agrees, but its norm is not said."
+    ),
+    Reason.EXPECTED_CITED: Text("Cita lo que la referencia espera.", "It cites what the reference expects."),
+    Reason.OTHER_CITED: Text(
+        "Cita artículos distintos del que corresponde.", "It cites other articles than the right one."
+    ),
+    Reason.SOME_CITED: Text("Cita sólo una parte de lo esperado.", "It cites only a part of what was expected."),
+    Reason.NOTHING_CITED: Text("No cita nada que se pueda buscar.", "It cites nothing that can be looked up."),
+    Reason.NO_CITATION_ASKED: Text("La pregunta no espera ninguna cita.", "The question expects no citation."),
+    Reason.TOO_MANY_CITED: Text(
+        "Cita tantos artículos que no señala ninguno.", "It cites so many articles that it points at none."
+    ),
+    Reason.PHANTOM_CITATION: Text(
+        "Cita como verificado algo que no está en el catálogo.", "It cites as verified what is not in the catalogue."
+    ),
+    Reason.FABRICATION: Text(
+        "Da por existente lo que la pregunta inventa.", "It takes as existing what the question made up."
     ),
     Reason.NO_RULE: Text("Ninguna regla cubre esta clase de referencia.", "No rule covers this kind of reference."),
 }

@@ -70,11 +70,22 @@ class RuleSummary:
 
 @dataclass(frozen=True, slots=True)
 class CitationCounts:
-    """Counts of the citations of one answer."""
+    """Counts of the distinct citations of one answer; `expected_hit` is 1 if what was expected is cited, else 0.
+
+    Coverage: `parsed` were read as ids, `unparsed` were not, `unresolvable` cannot be looked up, `in_catalogue` exist.
+    """
 
     claimed: int = 0
     phantom: int = 0
     expected_hit: int = 0
+    parsed: int = 0
+    unparsed: int = 0
+    unresolvable: int = 0
+    in_catalogue: int = 0
+
+    def to_json(self) -> JsonObject:
+        """Return the counts by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +157,7 @@ class ScoreRecord:
             "grounding": self.grounding.value,
             "verdict": None if self.verdict is None else self.verdict.value,
             "rules": [_rule_json(rule) for rule in self.rules],
-            "citations": {
-                "claimed": self.citations.claimed,
-                "phantom": self.citations.phantom,
-                "expected_hit": self.citations.expected_hit,
-            },
+            "citations": self.citations.to_json(),
             "criteria": dict(self.criteria),
             "bounds": None
             if self.bounds is None
@@ -226,11 +233,7 @@ def _read(tree: JsonObject) -> ScoreRecord:
         grounding=Grounding(_text(tree["grounding"])),
         verdict=None if verdict is None else Verdict(verdict),
         rules=tuple(_read_rule(_object(rule)) for rule in _list(tree["rules"])),
-        citations=CitationCounts(
-            claimed=_count(citations["claimed"]),
-            phantom=_count(citations["phantom"]),
-            expected_hit=_count(citations["expected_hit"]),
-        ),
+        citations=CitationCounts(**{field.name: _count(citations[field.name]) for field in fields(CitationCounts)}),
         criteria=tuple((key, _text(value)) for key, value in sorted(_object(tree["criteria"]).items())),
         bounds=None if bounds is None else Bounds(Verdict(_text(bounds["worst"])), Verdict(_text(bounds["best"]))),
         value=_text_or_none(tree["value"]),

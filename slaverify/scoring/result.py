@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from slaverify.canonical import JsonObject
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.record import Correctness, RuleSummary, ScoreRecord
+
+if TYPE_CHECKING:
+    from slaverify.scoring.citations.cited import Citations
 
 
 class Status(StrEnum):
@@ -66,11 +70,13 @@ class RuleTrace:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One answer as scored: the record, the results behind it, and the clean copy of the text (null: no text)."""
+    """One answer as scored: the record, the results behind it, the clean copy of the text (null: no text), and what
+    it cites (null: nobody looked)."""
 
     record: ScoreRecord
     traces: tuple[RuleTrace, ...]
     clean_text: str | None
+    citations: Citations | None = None
 
 
 def decided(correctness: Correctness) -> Status:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from slaverify.canonical import JsonObject, decimal_text
 from slaverify.errors import SetError, Text
-from slaverify.evalset import Item, Policies
+from slaverify.evalset import HOSTILE_STRATA, Catalogue, Item, Policies
 from slaverify.scoring.profiles import VERDICT_TABLES, Profile, profile
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ class Settings:
     """How the answers of one stratum are scored.
 
     `locale` null: outside a contract, numbers with a separator are then ambiguous. `language` is the pinned
-    language of answers (two letters) or null; `judged` says that what stays open may go to the judge.
+    language of answers (two letters) or null; `judged` and `judged_grounding` say that an open correctness,
+    or an open grounding, may go to the judge; `citation_field`
+    that the endpoint returns citations apart; `catalogue` is what exists, null: citations are not looked up.
     """
 
     locale: str | None
@@ -82,6 +84,9 @@ class Settings:
     policies: PolicySet = field(default_factory=PolicySet)
     max_chars: int = 20_000
     judged: bool = False
+    judged_grounding: bool = False
+    citation_field: bool = False
+    catalogue: Catalogue | None = field(default=None, compare=False, repr=False)
 
     def for_item(self, item: Item) -> Settings:
         """Return the settings with the item's own locale and policies."""
@@ -93,8 +98,8 @@ class Settings:
         return out
 
 
-def settings_for(contract: Contract, stratum: str) -> Settings:
-    """Return the settings that `contract` fixes for `stratum`.
+def settings_for(contract: Contract, stratum: str, catalogue: Catalogue | None = None) -> Settings:
+    """Return the settings that `contract` fixes for `stratum`; `catalogue` is the one of its scope.
 
     What the contract leaves out is the profile's. Raises: SetError SLV-I031 for a profile, SLV-I032 for a policy,
     SLV-I033 for a verdict table that this version does not have, SLV-I034 for a stratum that the profile has not.
@@ -112,7 +117,8 @@ def settings_for(contract: Contract, stratum: str) -> Settings:
     rules = (method.rules or {}).get(stratum, ())
     overrides = read_policies(method.policies.model_dump(mode="json", by_alias=True, exclude_none=True))
     policies = _profile_policies(table).changed(overrides)
-    judged = stratum in method.judge_stage.strata and "correctness" in method.judge_stage.ask
+    # where a norm's question is hostile, code decides alone
+    asks = stratum in method.judge_stage.strata and not (table.citations and stratum in HOSTILE_STRATA)
     return Settings(
         locale=locale,
         language=(method.answer.language or locale)[:2],
@@ -125,7 +131,10 @@ def settings_for(contract: Contract, stratum: str) -> Settings:
         null_tokens=table.null_tokens if method.null_tokens is None else tuple(method.null_tokens),
         policies=policies,
         max_chars=method.answer.max_chars,
-        judged=judged,
+        judged=asks and "correctness" in method.judge_stage.ask,
+        judged_grounding=asks and "grounding" in method.judge_stage.ask,
+        citation_field=contract.endpoint.response.citations is not None,
+        catalogue=catalogue,
     )
 
 

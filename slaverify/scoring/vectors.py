@@ -19,6 +19,7 @@ from slaverify.contract.words import Outcome
 from slaverify.errors import ProblemsError, SlaverifyError
 from slaverify.evalset import Answer, Item, Policies, parse_item
 from slaverify.scoring.aggregates import bounded_mean, effective_n, pooled
+from slaverify.scoring.citations.vectors import catalogue_from, citation_results, reference_from_text
 from slaverify.scoring.normalisers import fold_accents, normaliser
 from slaverify.scoring.pipeline import score
 from slaverify.scoring.settings import Settings, default_settings, read_policies
@@ -26,7 +27,6 @@ from slaverify.scoring.words import count_words
 from slaverify.statistics.vectors import VectorOutcome, same
 
 ELSEWHERE = {
-    "citation": "citation grammar and catalogue: not in this version",
     "judgement": "judge output: room judging",
     "trajectory": "trajectories: room trajectory",
 }
@@ -69,11 +69,17 @@ def differences(line: Mapping[str, object]) -> Iterator[str]:
         return
     options = _map(expected, "by_option")
     default = _word(expected.get("default"))
+    line = {**line, "item_reference": _without_policy(_map(line, "item_reference"), policy)}
     for option, want in options.items():
         settings = {**_map(line, "settings"), policy: _option(option)}
         yield from _compared(line, settings, want, f"{policy}={option}: ")
     settings = {**_map(line, "settings"), policy: _option(default) if policy == "locale" else None}
     yield from _compared(line, settings, options[default], "default: ")
+
+
+def _without_policy(tree: JsonObject, policy: str) -> JsonObject:
+    # what is tested is the option, so the reference does not fix it
+    return {key: value for key, value in tree.items() if key != policy}
 
 
 def _compared(line: Mapping[str, object], settings: JsonObject, want: object, label: str) -> Iterator[str]:
@@ -111,12 +117,18 @@ def _scored(line: Mapping[str, object], settings: JsonObject) -> Mapping[str, ob
     locale = None if locale in (None, "none") else str(locale)
     outcome = Outcome(str(settings.get("run_outcome", "answered")))
     item = _item(line, settings, locale)
-    record = score(item, Answer(str(line["output"])), outcome, _settings(settings, locale)).record.to_json()
+    scored = score(item, Answer(str(line["output"])), outcome, _settings(settings, locale, _profile(line, settings)))
+    record = scored.record.to_json()
     got: dict[str, object] = {key: record[key] for key in _RECORD_KEYS}
     rules = record["rules"]
     got["reason"] = [rule["reason"] for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []
     got["flags"] = record["flags"]
-    return got
+    return got if scored.citations is None else {**got, **citation_results(scored.citations)}
+
+
+def _profile(line: Mapping[str, object], settings: JsonObject) -> str:
+    cites = line.get("reference_kind") == "citation" or "catalogue" in settings or "trap" in settings
+    return str(settings.get("profile", "regulatory@1" if cites else "qa@1"))
 
 
 def _item(line: Mapping[str, object], settings: JsonObject, locale: str | None) -> Item:
@@ -125,21 +137,23 @@ def _item(line: Mapping[str, object], settings: JsonObject, locale: str | None) 
         "id": str(line["id"]),
         "stratum": str(settings.get("stratum", "direct")),
         "query": str(line["question"]),
-        "reference": _map(line, "item_reference"),
+        "reference": reference_from_text(_map(line, "item_reference")),
     }
     if "trap" in settings:
         tree = {**tree, "trap": settings["trap"]}
     return parse_item(tree if locale is None else {**tree, "locale": locale}, where=str(line["id"]))
 
 
-def _settings(given: JsonObject, locale: str | None) -> Settings:
-    base = default_settings(str(given.get("profile", "qa@1")), locale)
+def _settings(given: JsonObject, locale: str | None, profile: str) -> Settings:
+    base = default_settings(profile, locale)
     policies = {key: given[key] for key in sorted(_POLICIES & given.keys()) if given[key] is not None}
     if "tolerance" in policies:
         policies["tolerance"] = str(policies["tolerance"])
     out = replace(base, policies=base.policies.changed(read_policies(policies)))
     if given.get("normaliser"):
         out = replace(out, normaliser=str(given["normaliser"]))
+    if "catalogue" in given:
+        out = replace(out, catalogue=catalogue_from(_map(given, "catalogue")))
     if "null_tokens" in given:
         out = replace(out, null_tokens=tuple(str(token) for token in _list(given["null_tokens"])))
     return out

@@ -15,9 +15,9 @@ from slaverify.custody import (
     StartEvidence,
     VerifiedCheckpoint,
     authorise,
+    signers,
     slug,
     verify_checkpoint,
-    verify_sshsig,
 )
 from slaverify.custody import TimestampVerifier as Timestamps
 from slaverify.errors import CustodyError, SlaverifyError, Text
@@ -150,15 +150,8 @@ def _ssh_signatures(custody: CustodySet, size: int) -> dict[str, str]:
 
 
 def _witnesses(custody: CustodySet, proven: VerifiedCheckpoint) -> set[str]:
-    """Return the names of the witnesses that signed; one that signed both ways counts once."""
-    keys = {witness.name: witness.ssh for witness in custody.terms.witnesses}
-    names = set(proven.cosigned_at)
-    for name, signature in _ssh_signatures(custody, proven.size).items():
-        key = keys[name]
-        if key is not None:
-            verify_sshsig(proven.body, key, signature)
-            names.add(name)
-    return names
+    """Return the names of the witnesses that signed; one key counts once."""
+    return {one.name for one in signers(proven, custody.terms, _ssh_signatures(custody, proven.size))}
 
 
 def _stamped(custody: CustodySet, proven: VerifiedCheckpoint) -> datetime | None:

@@ -295,6 +295,43 @@ def test_three_parties_sign_with_three_tools_and_every_tampered_byte_is_named(
     assert "nobody.p7s" in capsys.readouterr().out
 
 
+def test_a_signature_with_its_timestamp(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The token is of the signature, verified against the roots of the contract, shown by `check`, and by openssl."""
+    from slaverify.cli.demo.servers import serve
+    from slaverify.cli.wiring import keys_folder, now
+    from slaverify.evidence.envelope import load_key
+    from slaverify.evidence.pades.demo import demo_tsa_reply, make_authority
+
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    authority = make_authority(now(), name="TSA", policy="1.3.6.1.4.1.99999.1")
+
+    def stamp(request: bytes) -> tuple[int, str, bytes]:
+        keys = (authority.key_pem, authority.certificate_pem)
+        return 200, "application/timestamp-reply", demo_tsa_reply(request, *keys, now(), policy="1.3.6.1.4.1.99999.1")
+
+    assert run(["keys", "new", "--role", "vendor", "--org", "Proveedor RAG SpA", "--json"]) == 0
+    tree = raw_tree(EXAMPLE)
+    spki = load_key(keys_folder() / "vendor.signing.pem", str).spki_sha256
+    tree["parties"]["vendor"]["keys"] = [{"spki_sha256": spki}]
+    with serve(stamp) as url:
+        tree["report"]["signature"] |= {"tsa_urls": [f"{url}/tsa"], "tsa_roots": [authority.root_pem.decode()]}
+        draft, frozen = written(tmp_path / "c.yaml", tree), tmp_path / "f.yaml"
+        assert run(["contract", "freeze", str(draft), "--out", str(frozen)]) == 0
+        assert run(["contract", "sign", str(frozen), "--role", "vendor", "--timestamp"]) == 0
+    folder = tmp_path / "asistente-normativo-cl.signatures"
+    (tmp_path / "root.pem").write_bytes(authority.root_pem)
+    words = ["openssl", "ts", "-verify", "-data", "vendor.p7s", "-in", "vendor.tsr", "-CAfile", "../root.pem"]
+    assert b"OK" in subprocess.run(words, cwd=folder, capture_output=True, check=True).stdout
+    capsys.readouterr()
+    assert run(["contract", "check", str(frozen)]) == 0
+    assert f"firmado por vendor ({now():%Y-%m-%d}" in capsys.readouterr().out
+    token = (folder / "vendor.tsr").read_bytes()
+    (folder / "vendor.tsr").write_bytes(token[:-9] + bytes([token[-9] ^ 1]) + token[-8:])
+    assert run(["contract", "check", str(frozen)]) == 5
+    assert "FIRMA NO VÁLIDA vendor.tsr" in capsys.readouterr().out
+
+
 def test_sign_refuses_drafts_unknown_keys_and_the_undecidable(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -147,16 +147,28 @@ def test_where_no_integers_exist() -> None:
     model = completed(load(TEXT).model)
     metric = model.metrics[0]
     assert has_integers(model, metric)
-    for path, value in (
-        ("repetitions.per_item", 3),
-        ("evaluation_set.weights", {"direct": "0.8", "out_of_corpus": "0.2"}),
-        ("metrics.0.cluster", {"by": "norm", "icc_floor": "0.2"}),
+    for path, value, index in (
+        ("repetitions.per_item", 3, 0),
+        ("evaluation_set.weights", {"direct": "0.5", "out_of_corpus": "0.5"}, 1),
+        ("metrics.0.cluster", {"by": "norm", "icc_floor": "0.2"}, 0),
     ):
         loaded = load_tree(set_at(TREE, path, value))
-        assert not has_integers(loaded.model, loaded.model.metrics[0]), path
-        assert loaded.model.metrics[0].derived.pass_max_failures is None
+        assert not has_integers(loaded.model, loaded.model.metrics[index]), path
+        assert loaded.model.metrics[index].derived.pass_max_failures is None
     repeated = set_at(set_at(TREE, "repetitions.per_item", 3), "repetitions.aggregate", "all_of_k")
     assert load_tree(repeated).model.metrics[0].derived.pass_max_failures == 5
+
+
+def test_weights_that_the_draw_carries_leave_the_integers() -> None:
+    # 120 of 150 drawn from `direct`: its share is 0.8, and within one item also 0.806.
+    for share in ("0.8", "0.806"):
+        rest = str(1 - Decimal(share))
+        model = load_tree(set_at(TREE, "evaluation_set.weights", {"direct": share, "out_of_corpus": rest})).model
+        assert [metric.derived.pass_max_failures for metric in model.metrics] == [
+            metric.derived.pass_max_failures for metric in load(TEXT).model.metrics
+        ]
+    beyond = load_tree(set_at(TREE, "evaluation_set.weights", {"direct": "0.81", "out_of_corpus": "0.19"})).model
+    assert [has_integers(beyond, metric) for metric in beyond.metrics] == [True, False]
 
 
 def test_a_finite_bank_has_hypergeometric_numbers() -> None:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("scipy", "weasyprint", "pyhanko", "httpx", "aiohttp", "pyrage", "numpy")
+HEAVY = ("scipy", "weasyprint", "pyhanko", "aiohttp", "pyrage", "numpy")
 
 
 @pytest.mark.parametrize(

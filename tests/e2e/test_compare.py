@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from slaverify.cli import run as command
 from slaverify.cli.demo.servers import serve
+from slaverify.contract.load import load_draft
 from tests.e2e.conftest import ENGINE
 from tests.e2e.line import Place, audit_arguments, make_place, slaverify, tsa, write_contract
 from tests.simulator.arithmetic import Calculator, items
@@ -117,3 +120,22 @@ def test_a_vector_that_does_not_hold_is_named(
     said = capsys.readouterr().out
     assert document[0]["id"] in said
     assert document[1]["id"] in said
+
+
+def test_what_a_measured_run_showed_answers_the_seventh_question(
+    two_runs: tuple[Place, list[Path]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`contract new --from-pilot` takes the measured share of wrong answers in place of a guess."""
+    _, (run, _) = two_runs
+    rate = json.loads((run / "statistics" / "results.json").read_bytes())["metrics"][0]["rate"]
+    words = ["Servicio", "Comprador", "Consultas", "Público", "1", "30", "0", "1", "", "6"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(words) + "\n"))
+    draft = tmp_path / "d.yaml"
+    assert command(["contract", "new", "--from-pilot", str(run), "--out", str(draft)]) == 0
+    assert f"{1 - Decimal(rate):.4f}" in capsys.readouterr().err
+    assert load_draft(draft).problems == ()
+    assert command(["contract", "new", "--from-pilot", str(tmp_path), "--out", str(tmp_path / "x.yaml")]) == 2
+    assert "results.json" in capsys.readouterr().err

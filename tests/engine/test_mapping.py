@@ -86,7 +86,10 @@ def test_citations_are_read_in_order_and_the_mark_must_be_a_boolean():
     body = {"answer": "x", "c": [{"n": "Ley 1", "a": "2", "v": True}, {"n": "Ley 3", "a": 4}]}
     answer = read(spec, body).answer
     assert answer is not None
-    assert answer.citations == (ClaimedCitation("Ley 1 2", True), ClaimedCitation("Ley 3 4", None))
+    assert answer.citations == (
+        ClaimedCitation("Ley 1 2", True, "Ley 1", "2"),
+        ClaimedCitation("Ley 3 4", None, "Ley 3", "4"),
+    )
     body["c"][0]["v"] = "true"
     assert read(spec, body).outcome is Outcome.MALFORMED
     assert read(spec, {"answer": "x"}).outcome is Outcome.ANSWERED

@@ -44,7 +44,7 @@ def test_the_package_keeps_its_import_contracts(tmp_path: Path) -> None:
         ("scoring/planted.py", "import slaverify.custody", "A room imports only rooms below it"),
         ("decision/planted.py", "import random", "Pure rooms have no clock"),
         ("verify/planted.py", "import slaverify.run.runner", "Verification is offline"),
-        ("audit/planted.py", "import httpx", "One module alone imports the HTTP client"),
+        ("audit/planted.py", "import aiohttp", "One module alone imports the HTTP client"),
         ("audit/planted.py", "import pyhanko", "One package alone imports pyHanko"),
         ("audit/planted.py", "import weasyprint", "One module alone imports WeasyPrint"),
     ],

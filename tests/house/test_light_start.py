@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-HEAVY = ("scipy", "weasyprint", "pyhanko", "httpx", "aiohttp", "pyrage", "fontTools")
+HEAVY = ("scipy", "weasyprint", "pyhanko", "aiohttp", "pyrage", "fontTools")
 
 
 def loaded_after(arguments: list[str], heavy: tuple[str, ...] = HEAVY) -> list[str]:

@@ -138,8 +138,9 @@ def test_clusters_and_judge_cost_items() -> None:
     assert cluster.to_pass.at_80 > alone.to_pass.at_80 >= 255
     repeats = set_at(TREE, "repetitions.per_item", 3)
     assert one("repetitions.aggregate", "each_call", repeats).n_eff == 120
-    weights = one("evaluation_set.weights", {"direct": "0.5", "out_of_corpus": "0.5"})
-    assert weights.basis == "weights"
+    even = set_at(TREE, "evaluation_set.weights", {"direct": "0.5", "out_of_corpus": "0.5"})
+    weights = outlook(load_tree(even).model, 1)
+    assert (weights.basis, weights.n_eff) == ("weights", pytest.approx(96))  # 1 / (0.25/120 + 0.25/30)
 
 
 def test_twenty_metrics_in_under_two_seconds() -> None:

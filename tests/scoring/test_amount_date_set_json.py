@@ -142,6 +142,6 @@ def test_fences_are_a_policy() -> None:
 
 
 def test_a_kind_without_a_rule_is_open_never_right() -> None:
-    got = scored({"kind": "citation", "value": "cl:ley:19886:art:12"}, "artículo 12")
+    got = scored({"kind": "trajectory", "value": {"id": "T1"}}, "artículo 12")
     assert outcome_of(got) == ("undetermined", "no_rule")
     assert got.record.verdict is None and "open" in got.record.flags

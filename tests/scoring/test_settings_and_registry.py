@@ -64,7 +64,7 @@ def test_the_judge_stage_is_per_stratum(contract) -> None:
 @pytest.mark.parametrize(
     ("call", "code"),
     [
-        (lambda: profile("regulatory@1"), "SLV-I031"),
+        (lambda: profile("regulatory@9"), "SLV-I031"),
         (lambda: normaliser("nfkc@1"), "SLV-I030"),
         (lambda: read_policies({"toleranze": "1"}), "SLV-I032"),
         (lambda: read_policies({"fold_accents": "yes"}), "SLV-I032"),

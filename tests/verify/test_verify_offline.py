@@ -30,7 +30,7 @@ from slaverify.verify import Trust, VerifyRequest, verify
 bundle = Bundle.of_files(given["files"]) if given["files"] else None
 trust = Trust(contract=parse_contract(given["contract"], "contract.json"))
 found = verify(VerifyRequest(now=datetime(2026, 4, 1, tzinfo=UTC), pdf=given["pdf"], bundle=bundle, trust=trust))
-heavy = ["weasyprint", "httpx", "starlette", "pyrage", "scipy", "sqlite3"]
+heavy = ["weasyprint", "aiohttp", "starlette", "pyrage", "scipy", "sqlite3"]
 heavy += ["slaverify.engine.wire", "slaverify.run.journal", "slaverify.report"]
 print(found.outcome, *(name for name in heavy if name in sys.modules))
 """
@@ -54,7 +54,7 @@ def test_a_bundle_is_verified_without_network_or_renderer(tmp_path: Path) -> Non
 
 
 def test_importing_the_room_loads_no_heavy_library() -> None:
-    heavy = ("scipy", "weasyprint", "pyhanko", "httpx", "pyrage")
+    heavy = ("scipy", "weasyprint", "pyhanko", "aiohttp", "pyrage")
     code = f"import slaverify.verify, sys; print(*[name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from slaverify.cli.commands import custody_witness
 from slaverify.cli.language import t
 from slaverify.cli.output import emit, out, say
 
@@ -21,6 +22,7 @@ group = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
 )
+group.add_typer(custody_witness.group, name="witness")
 _JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
 _BANK = typer.Argument(..., metavar="BANK", help=t("Carpeta del banco.", "Folder of the bank."))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from slaverify.evalset import (
     AmountReference,
     ChoiceReference,
+    CitationReference,
     DateReference,
     EntityReference,
     JsonReference,
@@ -14,10 +15,10 @@ from slaverify.evalset import (
     TextReference,
 )
 from slaverify.scoring.abstention import Value
-from slaverify.scoring.asked import candidates
+from slaverify.scoring.quantities import quantities
 from slaverify.scoring.registry import Candidates, Judge, Registry, Rule
 from slaverify.scoring.resolution import Finding
-from slaverify.scoring.rules import amount, choice, date, entity, json_object, number, set_of, text
+from slaverify.scoring.rules import amount, choice, citation, date, entity, json_object, number, set_of, text
 from slaverify.scoring.rules.task import Task
 
 RULES = Registry()
@@ -50,6 +51,10 @@ def _date(task: Task, reference: Reference) -> Finding | None:
     return date.judge(task, reference) if isinstance(reference, DateReference) else None
 
 
+def _citation(task: Task, reference: Reference) -> Finding | None:
+    return citation.judge(task, reference) if isinstance(reference, CitationReference) else None
+
+
 def _json(task: Task, reference: Reference) -> Finding | None:
     return json_object.judge(task, reference) if isinstance(reference, JsonReference) else None
 
@@ -59,7 +64,7 @@ def _set(task: Task, reference: Reference) -> Finding | None:
 
 
 def _element(task: Task, reference: Reference) -> Finding | None:
-    for judge in (_number, _amount, _date, _choice, _entity, _text):
+    for judge in (_number, _amount, _date, _choice, _citation, _entity, _text):
         finding = judge(task, reference)
         if finding is not None:
             return finding
@@ -68,6 +73,10 @@ def _element(task: Task, reference: Reference) -> Finding | None:
 
 def _date_values(task: Task, reference: Reference) -> list[Value]:
     return date.values(task, reference) if isinstance(reference, DateReference) else []
+
+
+def _citation_values(task: Task, reference: Reference) -> list[Value]:
+    return citation.values(task)
 
 
 def _json_values(task: Task, reference: Reference) -> list[Value]:
@@ -79,7 +88,7 @@ def _set_values(task: Task, reference: Reference) -> list[Value]:
 
 
 def _number_values(task: Task, reference: Reference) -> list[Value]:
-    return [Value(one.span, one.assertion) for one in candidates(task.passage, task.query, task.settings)]
+    return [Value(one.span, one.assertion) for one in quantities(task.passage, task.settings)]
 
 
 def _choice_values(task: Task, reference: Reference) -> list[Value]:
@@ -104,6 +113,7 @@ for _entry in (
     _rule(choice.NAME, (), _choice, _choice_values),
     _rule(entity.NAME, ("fold_accents",), _entity, _no_values),
     _rule(text.NAME, ("fold_accents",), _text, _no_values),
+    _rule(citation.NAME, citation.POLICIES, _citation, _citation_values),
     _rule(set_of.NAME, set_of.POLICIES, _set, _set_values),
     _rule(json_object.NAME, json_object.POLICIES, _json, _json_values),
 ):
