@@ -6,6 +6,7 @@ Here stands the pure half, which `verify` uses too. The network is the second do
 from slaverify.engine.classify import (
     Reading,
     Received,
+    Turn,
     attribution_of,
     fault_outcome,
     outcome_of,
@@ -33,6 +34,7 @@ __all__ = [
     "RequestTemplate",
     "Retry",
     "Step",
+    "Turn",
     "Wire",
     "WireRequest",
     "WireResult",

@@ -78,6 +78,18 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """What a reply of a tool loop says: its answer (an object, a text or null) and its calls, as they came.
+
+    `odd`: its shape is none that a turn may have.
+    """
+
+    answer: JsonValue
+    calls: JsonValue
+    odd: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """What an attempt means, were it the last of its exchange.
 
@@ -97,6 +109,7 @@ class Reading:
     codes: tuple[str, ...] = ()
     title: str = ""
     flags: tuple[str, ...] = ()
+    turn: Turn | None = None
 
 
 def read_response(spec: EndpointSpec, received: Received) -> Reading:
@@ -221,7 +234,7 @@ def _mapped(spec: EndpointSpec, received: Received, tree: JsonValue, flags: tupl
     elif echo is Echo.MISSING and spec.on_missing == "invalid_run":
         return Reading(Outcome.ENGINE_MISMATCH, Fault.ECHO_MISSING, flags=tuple(sorted(set(flags))))
     else:
-        reading = _answered(spec, received, tree, flags)
+        reading = (_turn if spec.turns else _answered)(spec, received, tree, flags)
     return _described(spec, received, tree, reading, version)
 
 
@@ -264,6 +277,29 @@ def _answered(spec: EndpointSpec, received: Received, tree: JsonValue, flags: tu
         return Reading(Outcome.VENDOR_FAILURE, Fault.ANSWER_DEADLINE, finish_reason=finish, flags=shown)
     answer = Answer(text, citations, shown) if found.present else None
     return Reading(outcome, None, answer, finish_reason=finish, flags=shown)
+
+
+def _turn(spec: EndpointSpec, received: Received, tree: JsonValue, flags: tuple[str, ...]) -> Reading:
+    """Read a reply of a tool loop: whether its content fits the dialect is the loop's business."""
+    headers, fields, marks = received.headers, spec.fields, set(flags)
+    try:
+        finish = _finish(spec, tree, headers, marks)
+        refused = _refusal(spec, tree, headers) or finish in ("content_filter", "refusal", "refused")
+        node = single(fields.answer, tree, headers, "answer")
+        answer = node if isinstance(node, dict) else read_answer(fields.answer, tree, headers).text
+        calls = single(fields.tool_calls, tree, headers, "tool_calls")
+    except MappingError as fault:
+        return Reading(Outcome.MALFORMED, Fault.MAPPING, title=str(fault), flags=tuple(sorted(marks)))
+    late = _late(spec, received, marks)
+    shown = tuple(sorted(marks))
+    if late:
+        return Reading(Outcome.VENDOR_FAILURE, Fault.ANSWER_DEADLINE, finish_reason=finish, flags=shown)
+    if refused or finish == "length":
+        return Reading(Outcome.REFUSED if refused else Outcome.TRUNCATED, finish_reason=finish, flags=shown)
+    if isinstance(answer, str) and answer.strip() and spec.error_texts.match(answer.strip()):
+        return _faulted(spec, received, Fault.ERROR_TEXT, tuple(marks))
+    turn = Turn(answer, calls, spec.adapter.odd_turn(tree))
+    return Reading(Outcome.ANSWERED, finish_reason=finish, flags=shown, turn=turn)
 
 
 def _late(spec: EndpointSpec, received: Received, marks: set[str]) -> bool:

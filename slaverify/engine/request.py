@@ -40,7 +40,7 @@ class RequestTemplate:
     names: frozenset[str]
 
     def render(self, query: JsonObject, ids: RequestIds) -> bytes:
-        """Return the body for one query package (`query` or `messages`, `attachments`, `tools`).
+        """Return the body for one query package (`query` or `messages`, `attachments`, `tools`, `turn`).
 
         Raises: EndpointError SLV-N010 if the item lacks what the template asks for.
         """
@@ -66,7 +66,7 @@ def compile_template(tree: JsonValue, *, where: str = "endpoint.request", trajec
     """
     names: set[str] = set()
     _check(tree, where, names, trajectory)
-    if not names & {"query", "messages"}:
+    if not names & {"query", "messages", "turn"}:
         raise ContractError(
             "SLV-C063",
             Text("la plantilla no envía la pregunta", "the template does not send the question"),
@@ -153,8 +153,9 @@ def _values(query: JsonObject, ids: RequestIds) -> dict[str, JsonValue]:
     if messages is not None:
         values["messages"] = messages
     values["attachments"] = query.get("attachments") or []
-    if query.get("tools") is not None:
-        values["tools"] = query["tools"]
+    for name in ("tools", "turn"):
+        if query.get(name) is not None:
+            values[name] = query[name]
     return values
 
 

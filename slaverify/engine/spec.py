@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
 
+from slaverify.contract.model.bank import Method
 from slaverify.contract.model.engine import Endpoint, Engine, MappedField, Pattern
 from slaverify.engine.adapters import Adapter, adapter_named
 from slaverify.engine.address import Address, IpNetwork, parse_address, parse_networks
@@ -125,6 +126,8 @@ class EndpointSpec:
     probe_unknown_model: bool
     control_urls: tuple[str, ...]
     kept_headers: frozenset[str]
+    turns: bool = False
+    """Profile `trajectory@1`: a reply may ask for tools, and an answer is an object."""
 
 
 def compile_endpoint(contract: HasEndpoint) -> EndpointSpec:
@@ -158,7 +161,7 @@ def compile_endpoint(contract: HasEndpoint) -> EndpointSpec:
         proxy=endpoint.proxy,
         idempotency_header=endpoint.idempotency_header,
         spki_pins=frozenset(endpoint.tls.spki_pins),
-        template=compile_template(endpoint.request),
+        template=compile_template(endpoint.request, trajectory=_has_turns(contract)),
         adapter=adapter,
         fields=fields,
         echoes=_patterns(engine.accepted_echoes, "engine.accepted_echoes"),
@@ -174,7 +177,14 @@ def compile_endpoint(contract: HasEndpoint) -> EndpointSpec:
         control_urls=_control_urls(endpoint.control_urls),
         kept_headers=_KEPT
         | {source.header for source in (fields.version, fields.fingerprint) if source and source.header},
+        turns=_has_turns(contract),
     )
+
+
+def _has_turns(contract: HasEndpoint) -> bool:
+    # An endpoint may be compiled without the rest of its contract: then it has one turn.
+    method = getattr(contract, "method", None)
+    return isinstance(method, Method) and method.profile.partition("@")[0] == "trajectory"
 
 
 _KEPT = frozenset(

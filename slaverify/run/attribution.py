@@ -23,6 +23,7 @@ from slaverify.engine import (
     read_response,
 )
 from slaverify.evalset.answer import Answer
+from slaverify.run.conversation import Conversation, call_of, replies_of
 from slaverify.run.records import AttemptRecord, Ending
 from slaverify.run.rules import RunRules
 
@@ -56,19 +57,31 @@ def read_received(
     return reading
 
 
-def end_exchange(records: Sequence[AttemptRecord], readings: Sequence[Reading]) -> Ended:
+def end_exchange(
+    records: Sequence[AttemptRecord], readings: Sequence[Reading], conversation: Conversation | None = None
+) -> Ended:
     """Return how an exchange ended, given all its attempts in order (at least one).
 
-    A body cut after answer text had arrived marks the exchange: the answer of a later attempt is a second try.
+    In a conversation the text of the answer is its trace, and the loop decides what a whole reply is worth. A body
+    cut after answer text had arrived marks the exchange: the answer of a later attempt is a second try.
     """
     last, record = readings[-1], records[-1]
     outcome = outcome_of(last, record.probe)
     extra = ("cut_body",) if any("cut_body" in reading.flags for reading in readings[:-1]) else ()
-    answer = last.answer
+    answer, trace = last.answer, None
+    if conversation is not None:
+        concluded = conversation.conclude(call_of(record), replies_of(records, readings))
+        answer, trace = Answer(concluded.trace.decode("utf-8")), concluded.trace_sha256
+        outcome = outcome if last.turn is None else concluded.outcome
     if answer is not None:
         flags = tuple(sorted({*answer.flags, *last.flags, *extra, *record.attested}))
         answer = answer if flags == answer.flags else replace(answer, flags=flags)
-    return Ended(tuple(readings), Ending(outcome, attribution_of(outcome), extra), answer)
+    return Ended(tuple(readings), Ending(outcome, attribution_of(outcome), extra, trace), answer)
+
+
+def tries(turns: Sequence[int]) -> int:
+    """Return how many attempts an exchange took, given the turn of each: one, and one more for each repeated one."""
+    return len(turns) - len(set(turns)) + 1 if turns else 0
 
 
 def unsent_attribution(endings: Iterable[tuple[Fault | None, Attribution]]) -> Attribution:

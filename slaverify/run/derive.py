@@ -17,7 +17,7 @@ from slaverify.contract.words import Attribution, Outcome
 from slaverify.engine import EndpointSpec, Fault
 from slaverify.errors import EvidenceError, Text
 from slaverify.evalset.answer import Answer
-from slaverify.run.attribution import Ended, count_outcomes, end_exchange, read_attempt, unsent_attribution
+from slaverify.run.attribution import Ended, count_outcomes, end_exchange, read_attempt, tries, unsent_attribution
 from slaverify.run.plan import Plan, PlannedExchange
 from slaverify.run.records import (
     EXCHANGES,
@@ -149,11 +149,14 @@ def _derive(
     recorded: Sequence[JsonObject],
     key: bytes,
 ) -> tuple[DerivedExchange, list[JsonObject]]:
-    if records[-1].cut is not None:
+    if any(record.cut for record in records if spec.turns) or records[-1].cut is not None:
         # The bytes stayed in the journal: this outcome is attested, as the record says.
         return _recorded(planned, recorded), list(recorded)
+    if spec.turns and rules.conversation is None:
+        # Nobody here can carry the conversation on: that takes the annex.
+        return _recorded(planned, recorded), list(recorded)
     readings = [read_attempt(spec, rules, record) for record in records]
-    done = end_exchange(records, readings)
+    done = end_exchange(records, readings, rules.conversation)
     last = len(records) - 1
     expected: list[JsonObject] = []
     for index, (record, reading, line) in enumerate(zip(records, readings, recorded, strict=True)):
@@ -178,7 +181,7 @@ def ended_exchange(
         response_id=last.response_id,
         input_tokens=last.input_tokens,
         latency_ms=records[-1].last_byte_ms,
-        attempts=len(records),
+        attempts=tries([record.key.turn for record in records]),
         response_mac=response_mac(records[-1], key),
         fault=None if last.fault is None else last.fault.value,
         flags=line_flags(records[-1], last, done.ending),
@@ -196,7 +199,7 @@ def _recorded(planned: PlannedExchange, lines: Sequence[JsonObject]) -> DerivedE
         attribution=Attribution(str(final["attribution"])),
         engine_version=_text_or_none(final["engine_version"]),
         latency_ms=latency if isinstance(latency, int) else None,
-        attempts=len(lines),
+        attempts=tries([read_key(line).turn for line in lines]),
         response_mac=_text_or_none(final["response_mac"]),
         fault=_text_or_none(final["fault"]),
         flags=_texts(final["flags"]),

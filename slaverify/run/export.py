@@ -67,7 +67,7 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
                     trees.setdefault(number, Frontier()).append(leaf_hash(line))
                 outcomes.write(line + b"\n")
             for stored in group:
-                cut = (stored.exchange_id, stored.record.key.attempt) in cuts
+                cut = (stored.exchange_id, stored.record.key.turn, stored.record.key.attempt) in cuts
                 kept = _cut(stored.record, journal.mac_key) if cut else stored.record
                 exchanges.write(jcs(exchange_line(kept)) + b"\n")
         _check_batches(journal, trees)
@@ -155,23 +155,23 @@ _SIZES = (
 )
 
 
-def _cuts(journal: Journal) -> frozenset[tuple[str, int]]:
-    """Return the attempts (exchange id, number) whose response does not stand whole in the bundle."""
+def _cuts(journal: Journal) -> frozenset[tuple[str, int, int]]:
+    """Return the attempts (exchange id, turn, number) whose response does not stand whole in the bundle."""
     ask = journal.connection.execute
-    over = f"SELECT exchange_id, number{_SIZES} WHERE length(response.bytes) > ?"
+    over = f"SELECT exchange_id, turn, number{_SIZES} WHERE length(response.bytes) > ?"
     cuts = set(ask(over, (MAX_BODY,)).fetchall())
     whole = f"SELECT COUNT(*), TOTAL(length(request.bytes)), TOTAL(min(length(response.bytes), {MAX_BODY})){_SIZES}"
     count, sent, received = ask(whole).fetchone()
     total = count * _LINE_OVERHEAD + (sent + received) * 4 / 3
     if total > MAX_LINES:
         longest = (
-            f"SELECT exchange_id, number, length(response.bytes){_SIZES} WHERE length(response.bytes) <= ?"
-            " ORDER BY 3 DESC, 1, 2"
+            f"SELECT exchange_id, turn, number, length(response.bytes){_SIZES} WHERE length(response.bytes) <= ?"
+            " ORDER BY 4 DESC, 1, 2, 3"
         )
-        for exchange_id, number, size in ask(longest, (MAX_BODY,)):
+        for exchange_id, turn, number, size in ask(longest, (MAX_BODY,)):
             if total <= MAX_LINES:
                 break
-            cuts.add((exchange_id, number))
+            cuts.add((exchange_id, turn, number))
             total -= size * 4 / 3
     return frozenset(cuts)
 

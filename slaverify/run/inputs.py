@@ -13,6 +13,7 @@ from slaverify.custody import RunPermit
 from slaverify.engine import EndpointSpec
 from slaverify.engine.wire import Secrets
 from slaverify.run.batcher import LedgerPort
+from slaverify.run.conversation import ToolProbe
 from slaverify.run.plan import Plan
 from slaverify.run.progress import Progress
 from slaverify.run.rules import RunRules
@@ -64,7 +65,7 @@ class RunInputs:
     `withdrawn`: items that may no longer be exposed; their exchanges stay `not_sent`. `probes`: send the public
     probe again at 25, 50, 75 and 100 %. `roots`: PEM of a private authority. `signals`: end orderly on SIGINT and
     SIGTERM. `part`: carry out these exchanges alone, on a copy of the journal; nothing is batched, and the run stays
-    open until the parts are merged.
+    open until the parts are merged. `tools`: how the public probe is asked where the engine has tools.
     """
 
     spec: EndpointSpec
@@ -81,3 +82,4 @@ class RunInputs:
     roots: str | None = None
     signals: bool = True
     part: Part | None = None
+    tools: ToolProbe | None = None

@@ -33,6 +33,7 @@ from slaverify.engine import (
 )
 from slaverify.engine.retry import Move, http_date
 from slaverify.errors import EndpointError, Text
+from slaverify.run.conversation import ToolProbe
 from slaverify.run.rules import stamp
 
 PROBES = 3
@@ -87,20 +88,26 @@ class PreflightRecord:
         return {"at": self.at, "probes": probes, "limitations": list(self.limitations)}
 
 
-async def preflight(spec: EndpointSpec, wire: Wire, clock: Callable[[], datetime]) -> PreflightRecord:
-    """Send the public probe three times and check identity, mapping and clock. Nothing private is sent.
+async def preflight(
+    spec: EndpointSpec, wire: Wire, clock: Callable[[], datetime], tools: ToolProbe | None = None
+) -> PreflightRecord:
+    """Send the public probe three times and check identity, mapping, clock and tools. Nothing private is sent.
 
     Raises: EndpointError SLV-N040 (no usable answer, exit 6), SLV-N041 (another engine, exit 5), SLV-N042 (a made-up
-    model name was answered, exit 5).
+    model name was answered, exit 5), SLV-N043 (tools were offered and never called, exit 6).
     """
     began = stamp(clock())
     probes: list[ProbeResult] = []
-    missing = False
+    missing = called = False
+    asked = _Asked(spec, wire, clock, tools)
     for _ in range(PROBES):
-        probe, reading = await _probe(spec, spec.template, wire, clock)
+        probe, reading = await _probe(asked)
         _check(probe, reading)
+        called = called or (tools is not None and tools.called(reading))
         missing = missing or "version_missing" in reading.flags
         probes.append(probe)
+    if tools is not None and not called:
+        raise _no_tools(asked.body.decode("utf-8"))
     limitations: list[str] = ["version_missing"] if missing else []
     skews = [abs(probe.skew_ms) for probe in probes if probe.skew_ms is not None]
     if not skews:
@@ -108,37 +115,49 @@ async def preflight(spec: EndpointSpec, wire: Wire, clock: Callable[[], datetime
     elif min(skews) > MAX_SKEW_S * 1000:
         limitations.append("clock_skew")
     if spec.probe_unknown_model:
-        limitations.extend(await _unknown_model(spec, wire, clock))
+        limitations.extend(await _unknown_model(asked))
     return PreflightRecord(began, tuple(probes), tuple(limitations))
 
 
-async def send_probe(spec: EndpointSpec, wire: Wire, clock: Callable[[], datetime]) -> ProbeResult:
+async def send_probe(
+    spec: EndpointSpec, wire: Wire, clock: Callable[[], datetime], tools: ToolProbe | None = None
+) -> ProbeResult:
     """Send the public probe once, in the middle of a run."""
-    return (await _once(spec, spec.template, wire, clock))[0]
+    return (await _once(_Asked(spec, wire, clock, tools), spec.template))[0]
 
 
-async def _probe(
-    spec: EndpointSpec, template: RequestTemplate, wire: Wire, clock: Callable[[], datetime]
-) -> tuple[ProbeResult, Reading]:
+@dataclass
+class _Asked:
+    """Whom the probe asks and how; `body` is what was sent last."""
+
+    spec: EndpointSpec
+    wire: Wire
+    clock: Callable[[], datetime]
+    tools: ToolProbe | None
+    body: bytes = b""
+
+
+async def _probe(asked: _Asked) -> tuple[ProbeResult, Reading]:
     faults: list[Fault | None] = []
     while True:
-        probe, reading, headers = await _once(spec, template, wire, clock)
+        probe, reading, headers = await _once(asked, asked.spec.template)
         faults.append(probe.fault)
-        step = next_step(spec.call, faults, probe.status, headers, random.random())  # noqa: S311 - jitter
+        step = next_step(asked.spec.call, faults, probe.status, headers, random.random())  # noqa: S311 - jitter
         if step.move is not Move.WAIT:
             return probe, reading
         await asyncio.sleep(step.wait_s)
 
 
-async def _once(
-    spec: EndpointSpec, template: RequestTemplate, wire: Wire, clock: Callable[[], datetime]
-) -> tuple[ProbeResult, Reading, dict[str, str]]:
+async def _once(asked: _Asked, template: RequestTemplate) -> tuple[ProbeResult, Reading, dict[str, str]]:
+    spec = asked.spec
     ids = RequestIds(randomness.token_hex(16), randomness.token_hex(16))
-    result = await wire.send(WireRequest(template.render({"query": spec.probe_query}, ids)))
+    query: JsonObject = {"query": spec.probe_query}
+    asked.body = template.render(query if asked.tools is None else asked.tools.package(spec.probe_query), ids)
+    result = await asked.wire.send(WireRequest(asked.body))
     headers = kept_headers(result.headers, spec.kept_headers)
     latency = None if result.fault is not None else result.latency_ms
     reading = read_response(spec, Received(result.status, headers, result.body, result.fault, latency))
-    return _summary(result, reading, headers, clock()), reading, headers
+    return _summary(result, reading, headers, asked.clock()), reading, headers
 
 
 def _summary(result: WireResult, reading: Reading, headers: dict[str, str], now: datetime) -> ProbeResult:
@@ -197,12 +216,33 @@ def _mend(reading: Reading) -> Text:
     return Text("pruebe más tarde o revise endpoint.url", "try later or check endpoint.url")
 
 
-async def _unknown_model(spec: EndpointSpec, wire: Wire, clock: Callable[[], datetime]) -> list[str]:
+def _no_tools(sent: str) -> EndpointError:
+    return EndpointError(
+        "SLV-N043",
+        Text(
+            f"en {PROBES} preguntas públicas el motor no llamó a ninguna herramienta",
+            f"in {PROBES} public probes the engine called no tool",
+        ),
+        why=Text(
+            f"se mediría la conexión y no el motor; no se envió nada privado. Se pidió: {sent[:2000]}",
+            f"the mapping would be measured, not the engine; nothing private was sent. Sent: {sent[:2000]}",
+        ),
+        fix=Text(
+            "endpoint.request debe llevar ${tools} o ${turn}, y endpoint.response.tool_calls ser su lugar",
+            "endpoint.request has to carry ${tools} or ${turn}, endpoint.response.tool_calls to be their place",
+        ),
+        where="endpoint.request",
+        exit_code=6,
+    )
+
+
+async def _unknown_model(asked: _Asked) -> list[str]:
+    spec = asked.spec
     tree = spec.template.tree
     if not isinstance(tree, dict) or not isinstance(tree.get("model"), str):
         return ["unknown_model_not_asked"]
     made_up = replace(spec.template, tree={**tree, "model": f"unknown-{randomness.token_hex(6)}"})
-    probe, reading, _ = await _once(spec, made_up, wire, clock)
+    probe, reading, _ = await _once(asked, made_up)
     if probe.status == 200 and reading.outcome in (Outcome.ANSWERED, Outcome.TRUNCATED, Outcome.EMPTY):
         raise EndpointError(
             "SLV-N042",

@@ -82,11 +82,15 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the exchange of a last attempt ended; `extra` are flags of the exchange as a whole."""
+    """How the exchange of a last attempt ended.
+
+    `extra` are flags of the exchange as a whole; `trace_sha256` the last hash of its trace, where it has turns.
+    """
 
     outcome: Outcome
     attribution: Attribution
     extra: tuple[str, ...] = field(default=())
+    trace_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ def outcome_line(
         "flags": list(line_flags(record, reading, ending)),
         "outcome": None if ending is None else ending.outcome.value,
         "attribution": None if ending is None else ending.attribution.value,
-        "trace_sha256": None,
+        "trace_sha256": None if ending is None else ending.trace_sha256,
         "request_size": rounded(len(record.request)),
         "response_size": None if record.response is None and cut is None else rounded(_size(record)),
         "request_mac": keyed(key, record.request),

@@ -145,7 +145,8 @@ class JournalRows:
         sent = {item for item, known in loose if known}
         return tuple(sorted(sent)), tuple(sorted({item for item, known in loose if not known} - sent))
 
-    def _echoed(self) -> frozenset[tuple[str, int]]:
+    def _echoed(self) -> frozenset[tuple[str, int, int]]:
         return frozenset(
-            (str(detail["exchange_id"]), int(str(detail["attempt"]))) for _, _, detail in self.events("secret_echo")
+            (str(detail["exchange_id"]), int(str(detail.get("turn", 0))), int(str(detail["attempt"])))
+            for _, _, detail in self.events("secret_echo")
         )

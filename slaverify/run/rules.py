@@ -5,10 +5,11 @@ Source: docs/spec/contract.md section 2 (`schedule.window`, `failed_calls.mainte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from slaverify.contract import Contract
+from slaverify.run.conversation import Conversation
 
 SPREAD_SHARE = 0.95
 """Share of the window over which the first attempts of a run are spread (convention)."""
@@ -28,13 +29,18 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class RunRules:
-    """Limits of a run in time; `deadline` is the longest that a run may stay open after its start."""
+    """Limits of a run in time, and who carries its exchanges on.
+
+    `deadline` is the longest that a run may stay open after its start; `conversation` is null where an exchange has
+    one turn.
+    """
 
     window: Span | None = None
     maintenance: tuple[Span, ...] = ()
     deadline: timedelta = timedelta(hours=72)
     on_mismatch: str = "invalid_run"
     spread: bool = False
+    conversation: Conversation | None = field(default=None, repr=False, compare=False)
 
     def due(self, started: datetime, share: float) -> datetime | None:
         """Return the moment of a share of the window (0 to 1) in a run that is spread; None where it is not.

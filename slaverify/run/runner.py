@@ -19,6 +19,7 @@ from slaverify.engine.wire import HttpWire, Secrets
 from slaverify.run import schema
 from slaverify.run.attribution import count_outcomes
 from slaverify.run.batcher import LedgerPort
+from slaverify.run.conversation import Call, ToolProbe
 from slaverify.run.export import export_run, journal_run
 from slaverify.run.faults import permit_error, window_error
 from slaverify.run.inputs import Part, RunInputs, RunResult, RunState
@@ -101,8 +102,11 @@ def _check_permit(journal: Journal, inputs: RunInputs) -> None:
 
 def _check_queries(journal: Journal, inputs: RunInputs) -> None:
     missing = 0
+    conversation = inputs.rules.conversation
     for item in journal.pending_items():
         query = inputs.queries.get(item)
+        if query is not None and conversation is not None:
+            query = conversation.package(Call(item, 0, "current"), ())
         if query is None:
             missing += 1
         else:
@@ -112,13 +116,18 @@ def _check_queries(journal: Journal, inputs: RunInputs) -> None:
 
 
 def probe_endpoint(
-    spec: EndpointSpec, secrets: Secrets, clock: Callable[[], datetime], *, roots: str | None = None
+    spec: EndpointSpec,
+    secrets: Secrets,
+    clock: Callable[[], datetime],
+    *,
+    roots: str | None = None,
+    tools: ToolProbe | None = None,
 ) -> PreflightRecord:
     """Do a preflight from synchronous code. Raises: as `preflight`."""
 
     async def work() -> PreflightRecord:
         async with HttpWire(spec, secrets, connections=1, roots=roots) as wire:
-            return await preflight(spec, wire, clock)
+            return await preflight(spec, wire, clock, tools)
 
     return asyncio.run(work())
 

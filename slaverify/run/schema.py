@@ -80,13 +80,13 @@ CREATE TABLE batch (
 """
 
 INTENT = (
-    "INSERT INTO attempt (exchange_id, turn, number, started_at, start_ns, request_digest) VALUES (?, 0, ?, ?, ?, ?)"
+    "INSERT INTO attempt (exchange_id, turn, number, started_at, start_ns, request_digest) VALUES (?, ?, ?, ?, ?, ?)"
 )
 IN_FLIGHT = "UPDATE exchange SET state = 'in_flight', not_before = NULL WHERE exchange_id = ?"
 RESULT = (
     "UPDATE attempt SET started_at = ?, start_ns = ?, first_byte_ns = ?, end_ns = ?, status = ?, headers = ?, "
     "wire_bytes = ?, decoded_bytes = ?, body_digest = ?, framing = ?, fault = ?, wait_s = ?, peer = ?, spki = ?, "
-    "attribution = ? WHERE exchange_id = ? AND turn = 0 AND number = ? AND end_ns IS NULL"
+    "attribution = ? WHERE exchange_id = ? AND turn = ? AND number = ? AND end_ns IS NULL"
 )
 BODY = "INSERT OR IGNORE INTO body (digest, bytes) VALUES (?, ?)"
 STATE = "UPDATE exchange SET state = ?, outcome = ?, not_before = ? WHERE exchange_id = ? AND state <> 'done'"

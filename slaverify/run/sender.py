@@ -43,6 +43,7 @@ from slaverify.engine.wire import Secrets
 from slaverify.run import schema
 from slaverify.run.attribution import Ended, end_exchange, read_attempt, read_received
 from slaverify.run.control import ControlProbe
+from slaverify.run.conversation import Call, call_of, replies_of
 from slaverify.run.pace import Gate, Stop
 from slaverify.run.records import AttemptKey, AttemptRecord, Times, outcome_line, timed
 from slaverify.run.rules import RunRules, stamp
@@ -61,11 +62,17 @@ class Outbox:
     body: bytes
     digest: str
     readings: list[Reading] = field(default_factory=list)
+    turn: int = 0
 
     @property
     def records(self) -> list[AttemptRecord]:
         """Return its attempts so far."""
         return self.row.records
+
+    def of_turn(self) -> list[tuple[AttemptRecord, Reading]]:
+        """Return the attempts of the turn under way."""
+        pairs = zip(self.records, self.readings, strict=True)
+        return [(record, reading) for record, reading in pairs if record.key.turn == self.turn]
 
 
 class Chance:
@@ -123,18 +130,39 @@ class Sender:
     def _outbox(self, row: JournalExchange) -> Outbox:
         readings = [read_attempt(self.spec, self.rules, record) for record in row.records]
         if row.records:
-            # All attempts of an exchange send the same bytes, also after a kill.
-            body = row.records[0].request
-        else:
-            ids = RequestIds(self.chance.token(), self.chance.token())
-            body = self.spec.template.render(self.queries[row.item_id], ids)
+            # All attempts of a turn send the same bytes, also after a kill.
+            box = Outbox(row, row.records[-1].request, "", readings, row.records[-1].key.turn)
+            box.digest = sha256_hex(box.body)
+            self._next_turn(box)
+            return box
+        package: JsonObject | None = self.queries.get(row.item_id)
+        if self.rules.conversation is not None:
+            package = self.rules.conversation.package(Call(row.item_id, row.repetition, row.side), ())
+        assert package is not None  # noqa: S101 - checked before the run began
+        body = self._rendered(package)
         return Outbox(row, body, sha256_hex(body), readings)
 
+    def _rendered(self, package: JsonObject) -> bytes:
+        return self.spec.template.render(package, RequestIds(self.chance.token(), self.chance.token()))
+
+    def _next_turn(self, box: Outbox) -> bool:
+        """Go on to the turn that follows the last reply; say whether there is one."""
+        conversation, last = self.rules.conversation, box.readings[-1]
+        if conversation is None or last.turn is None:
+            return False
+        package = conversation.package(call_of(box.records[-1]), replies_of(box.records, box.readings))
+        if package is None:
+            return False
+        box.turn += 1
+        box.body = self._rendered(package)
+        box.digest = sha256_hex(box.body)
+        return True
+
     async def _attempt(self, box: Outbox) -> Step:
-        row, number = box.row, len(box.records) + 1
+        row, number = box.row, len(box.of_turn()) + 1
         started, start_ns = self.clock(), monotonic_ns()
         intent: list[Statement] = [
-            (schema.INTENT, (row.exchange_id, number, stamp(started), start_ns, box.digest)),
+            (schema.INTENT, (row.exchange_id, box.turn, number, stamp(started), start_ns, box.digest)),
             (schema.IN_FLIGHT, (row.exchange_id,)),
         ]
         if number == 1:
@@ -142,7 +170,9 @@ class Sender:
         row.state = "in_flight"
         await self.writer.commit(intent)
         key = self.spec.idempotency_header
-        extra = () if key is None else ((key, row.exchange_id),)
+        # A turn is a request of its own: under one key a gateway would give the reply of the first again.
+        name = f"{row.exchange_id}-{box.turn}" if box.turn else row.exchange_id
+        extra = () if key is None else ((key, name),)
         result = await self.wire.send(WireRequest(box.body, extra))
         start_ns = result.sent_ns or result.started_ns
         started_at = stamp(self.clock() - timedelta(microseconds=(monotonic_ns() - start_ns) // 1000))
@@ -151,7 +181,7 @@ class Sender:
         reading = read_received(self.spec, self.rules, received, started_at, times.ended_at)
         whose = await self._whose(reading)
         record = AttemptRecord(
-            key=AttemptKey(row.item_id, row.repetition, row.side, 0, number),
+            key=AttemptKey(row.item_id, row.repetition, row.side, box.turn, number),
             started_at=started_at,
             ended_at=times.ended_at,
             first_byte_ms=times.first_byte_ms,
@@ -169,8 +199,7 @@ class Sender:
         box.records.append(record)
         box.readings.append(reading)
         step = self._step(box)
-        await self._write(box, result, (started_at, start_ns), step)
-        return step
+        return await self._write(box, result, (started_at, start_ns), step)
 
     def _received(self, result: WireResult, times: Times) -> Received:
         """Return what came back as it is kept and read: the secret redacted."""
@@ -200,16 +229,12 @@ class Sender:
         if record.probe is Attribution.AUDITOR:
             own = sum(
                 1
-                for one, read in zip(box.records, box.readings, strict=True)
+                for one, read in box.of_turn()
                 if one.probe is Attribution.AUDITOR and read.fault is not Fault.INTERRUPTED
             )
             spent = own >= AUDITOR_TRIES
             return Step(Move.DONE) if spent else Step(Move.WAIT, backoff_s(self.spec.call, own, jitter))
-        faults = [
-            read.fault
-            for one, read in zip(box.records, box.readings, strict=True)
-            if one.probe is not Attribution.AUDITOR
-        ]
+        faults = [read.fault for one, read in box.of_turn() if one.probe is not Attribution.AUDITOR]
         step = next_step(self.spec.call, faults, record.status, record.headers, jitter)
         if reading.fault in (Fault.RATE_LIMITED, Fault.DEADLINE):
             self.gate.slow_down()
@@ -218,19 +243,22 @@ class Sender:
                 self.gate.pause(step.wait_s)
         return step
 
-    async def _write(self, box: Outbox, result: WireResult, marks: tuple[str, int], step: Step) -> None:
+    async def _write(self, box: Outbox, result: WireResult, marks: tuple[str, int], step: Step) -> Step:
         statements = self._rows(box, result, marks, step)
         row = box.row
+        if step.move is Move.DONE and self._next_turn(box):
+            await self.writer.commit(statements)
+            return Step(Move.WAIT)
         final = step.move is Move.DONE or (step.move is Move.STOP and box.readings[-1].fault in IDENTITY)
         if final:
-            ended = end_exchange(box.records, box.readings)
+            ended = end_exchange(box.records, box.readings, self.rules.conversation)
             statements.append((schema.STATE, ("done", ended.ending.outcome.value, None, row.exchange_id)))
             row.state, row.outcome = "done", ended.ending.outcome
             # Not awaited: the next intent is queued behind it, so it is durable before another byte leaves.
             future = self.writer.commit(statements, partial(self.finished, box, ended))
             self.outstanding.add(future)
             future.add_done_callback(self._settled)
-            return
+            return step
         if step.move is Move.PARK:
             not_before = stamp(self.clock() + timedelta(seconds=step.wait_s))
             statements.append((schema.STATE, ("parked", None, not_before, row.exchange_id)))
@@ -239,6 +267,7 @@ class Sender:
             statements.append((schema.STATE, ("planned", None, None, row.exchange_id)))
             row.state = "planned"
         await self.writer.commit(statements)
+        return step
 
     def _settled(self, future: asyncio.Future[None]) -> None:
         self.outstanding.discard(future)
@@ -268,11 +297,13 @@ class Sender:
             result.spki,
             None if record.probe is None else record.probe.value,
             row.exchange_id,
+            record.key.turn,
             record.key.attempt,
         )
         statements.append((schema.RESULT, values))
         if record.attested:
-            detail = jcs({"exchange_id": row.exchange_id, "attempt": record.key.attempt}).decode("utf-8")
+            key = record.key
+            detail = jcs({"exchange_id": row.exchange_id, "turn": key.turn, "attempt": key.attempt}).decode("utf-8")
             statements.append((schema.EVENT, (marks[0], "secret_echo", detail)))
         return statements
 
@@ -290,7 +321,7 @@ def ending_now(spec: EndpointSpec, rules: RunRules, records: Sequence[AttemptRec
     """Return how an exchange ends if nothing more is sent; None if nothing was."""
     if not records:
         return None
-    return end_exchange(records, [read_attempt(spec, rules, record) for record in records])
+    return end_exchange(records, [read_attempt(spec, rules, record) for record in records], rules.conversation)
 
 
 def outcome_now(spec: EndpointSpec, rules: RunRules, row: JournalExchange) -> Outcome:

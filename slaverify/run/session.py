@@ -260,7 +260,7 @@ class Session:
         self.probed.add(share)
         if await self.gate.enter():
             try:
-                result = await send_probe(self.spec, self.wire, self.inputs.clock)
+                result = await send_probe(self.spec, self.wire, self.inputs.clock, self.inputs.tools)
             finally:
                 self.gate.leave()
             await self.writer.commit([self._event("probe", {"percent": int(share * 100), **result.to_json()})])

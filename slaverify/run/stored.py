@@ -106,8 +106,8 @@ class Summary:
         return chain.from_iterable(repeat(outcome, count) for outcome, count in self.outcomes.items())
 
 
-def record_of_row(row: Sequence[object], echoed: frozenset[tuple[str, int]]) -> AttemptRecord:
-    """Return an attempt as recorded; `echoed` are the (exchange id, number) whose bytes were redacted."""
+def record_of_row(row: Sequence[object], echoed: frozenset[tuple[str, int, int]]) -> AttemptRecord:
+    """Return an attempt as recorded; `echoed` are the (exchange id, turn, number) whose bytes were redacted."""
     exchange_id, item, repetition, side, turn, number, started, start_ns, first_ns, end_ns = row[:10]
     status, headers, fault, attribution, peer, spki, request, response = row[10:]
     known = None if fault is None else Fault(str(fault))
@@ -132,7 +132,7 @@ def record_of_row(row: Sequence[object], echoed: frozenset[tuple[str, int]]) -> 
         peer=None if peer is None else str(peer),
         spki=None if spki is None else str(spki),
         probe=None if attribution is None else Attribution(str(attribution)),
-        attested=("secret_echo",) if (str(exchange_id), _int(number)) in echoed else (),
+        attested=("secret_echo",) if (str(exchange_id), _int(turn), _int(number)) in echoed else (),
     )
 
 

@@ -33,6 +33,9 @@ class Adapter(Protocol):
     def partial(self, body: bytes) -> JsonValue:
         """Return the tree of a cut body as far as it goes, null where nothing can be read."""
 
+    def odd_turn(self, tree: JsonValue) -> bool:
+        """Say whether a reply of a tool loop has a shape that no turn may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class AdapterFacts:

@@ -40,6 +40,10 @@ class JsonHttp:
             return Fault.NULL_ENVELOPE
         return None
 
+    def odd_turn(self, tree: JsonValue) -> bool:
+        """Say whether a reply of a tool loop has a shape that no turn may have: none is known here."""
+        return False
+
     def partial(self, body: bytes) -> JsonValue:
         """Return the tree of a cut body as far as it goes."""
         completed = complete_prefix(body)

@@ -47,3 +47,11 @@ class OpenAiChat(JsonHttp):
         if isinstance(tree, dict) and tree.get("choices") == []:
             return Fault.NO_CHOICES
         return super().shape(tree)
+
+    def odd_turn(self, tree: JsonValue) -> bool:
+        """Say whether a reply has several choices, or calls a function in the way before tools."""
+        choices = tree.get("choices") if isinstance(tree, dict) else None
+        first = choices[0] if isinstance(choices, list) and choices else None
+        message = first.get("message") if isinstance(first, dict) else None
+        several = isinstance(choices, list) and len(choices) > 1
+        return several or not isinstance(message, dict) or message.get("function_call") is not None
