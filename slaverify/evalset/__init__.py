@@ -14,6 +14,7 @@ from slaverify.evalset.importers.report import Imported, ImportRefusedError, Imp
 from slaverify.evalset.importers.shown import report_lines
 from slaverify.evalset.importers.squad import import_squad
 from slaverify.evalset.item import HOSTILE_STRATA, PROBE_STRATUM, Item
+from slaverify.evalset.json_schema import satisfies
 from slaverify.evalset.parts import QUERY_FIELDS, REFERENCE_FIELDS, Parts, join, split
 from slaverify.evalset.policies import Policies
 from slaverify.evalset.problems import parse_item
@@ -87,6 +88,7 @@ __all__ = [
     "read_bank",
     "read_catalogue",
     "report_lines",
+    "satisfies",
     "split",
     "template_csv",
     "template_xlsx",

@@ -22,6 +22,7 @@ from slaverify.evalset.fields import (
     Word,
     refuse,
 )
+from slaverify.evalset.json_schema import check_schema, satisfies
 
 Granularity = Literal["norm", "article", "paragraph", "letter"]
 
@@ -147,6 +148,16 @@ class JsonReference(_Reference):
     value: Tree
     schema_: Annotated[Tree | None, Field(alias="schema")] = None
     ignore: Many[Word] = ()
+
+    @model_validator(mode="after")
+    def _own_schema(self) -> Self:
+        if self.schema_ is not None:
+            check_schema(self.schema_)
+            if not satisfies(self.value, self.schema_):
+                raise refuse(
+                    "SLV-I007", "el valor no cumple su propio schema", "the value does not meet its own schema"
+                )
+        return self
 
 
 class TrajectoryReference(_Reference):

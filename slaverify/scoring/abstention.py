@@ -110,6 +110,12 @@ def classify(passage: Passage, kind: str, values: Sequence[Value], settings: Set
         value for value in values if value.assertion is not Assertion.NEGATED or _in_bracket(value.span, segments)
     ]
     standing = [value for value in asserted if _stands(passage, value.span, segments, kind)]
+    if kind == "choice":
+        standing += [value for value in asserted if _is_option(passage, value.span, segments, patterns)]
+    if found:
+        # "¿Son 15 días? No lo sé."
+        standing = [value for value in standing if not passage.in_question(value.span.start)]
+        asserted = [value for value in asserted if not passage.in_question(value.span.start)]
     if standing or (asserted and not found and kind in TYPED):
         return Classified(AnswerClass.ANSWER, Reason.EQUAL, found, hedged=bool(found))
     if found:
@@ -261,6 +267,16 @@ def _stands(passage: Passage, span: Span, segments: Sequence[Segment], kind: str
     if stated is None or _CONDITION.search(before[: stated.start()]):
         return False
     return " y " in before[: stated.start()] or ("," in before[: stated.start()] and before.count(",") == 1)
+
+
+def _is_option(passage: Passage, span: Span, segments: Sequence[Segment], patterns: Cues) -> bool:
+    # "Ninguna de las anteriores", "Es falso": the words of an option are no cue
+    segment = _segment_at(span.start, segments)
+    if segment is None or segment.part is not Part.CUE:
+        return False
+    start, end = max(span.start, segment.span.start), min(span.end, segment.span.end)
+    rest = passage.folded[segment.span.start : start] + " " + passage.folded[end : segment.span.end]
+    return _cue(_TURN.sub("", _flat(rest).strip()), patterns, "choice") is None
 
 
 def _in_bracket(span: Span, segments: Sequence[Segment]) -> bool:

@@ -14,9 +14,9 @@ from functools import lru_cache
 from slaverify.scoring.assertion import ASKED_BOUNDS
 from slaverify.scoring.exclusions import exclusions
 from slaverify.scoring.passage import Passage
-from slaverify.scoring.quantities import Quantity, every_quantity
+from slaverify.scoring.quantities import Quantity, every_quantity, quantities
 from slaverify.scoring.settings import Settings
-from slaverify.scoring.units import NAMES, Unit, unit_at
+from slaverify.scoring.units import ASKED, NAMES, Unit, unit_at
 
 _HOW_MANY = re.compile(
     r"\b(?:cuant[oa]s|(?:que|cual\ses\s(?:el|la))\s(?:numero|cantidad)\s(?:maxim[oa]\s|minim[oa]\s|total\s)?de|how\smany"
@@ -40,6 +40,7 @@ class Asked:
     values: Counter[Fraction]
     words: str
     bounds: frozenset[str]
+    dimension: str | None
 
     def states(self, quantity: Quantity) -> bool:
         """Tell whether the question itself holds this number with this unit or noun."""
@@ -80,7 +81,24 @@ def asked(query: str, settings: Settings) -> Asked:
         values=Counter(value for value, _ in labelled),
         words=" ".join(folded.split()),
         bounds=frozenset(name for name, pattern in ASKED_BOUNDS.items() if pattern.search(folded)),
+        dimension=_dimension(folded),
     )
+
+
+def candidates(passage: Passage, query: str, settings: Settings) -> list[Quantity]:
+    """Return the numbers of `passage` that may answer `query`: `un abogado` is one lawyer only to who asks how many."""
+    found = quantities(passage, settings)
+    noun = asked(query, settings).noun
+    return [one for one in found if not one.article or (noun is not None and _stem(one.noun) == _stem(noun))]
+
+
+def _stem(noun: str | None) -> str | None:
+    return None if noun is None else noun.removesuffix("es").removesuffix("s")[:8]
+
+
+def _dimension(folded: str) -> str | None:
+    found = [name for name, pattern in ASKED.items() if pattern.search(folded)]
+    return found[0] if len(found) == 1 else None
 
 
 _LABELS = frozenset({"%", "‰", "pp", *(unit.name for unit in NAMES.values())})

@@ -44,6 +44,7 @@ _BOUND = re.compile(
     r"|other\sthan|sino|salvo|excepto|except|but)\b"
 )
 _NEAR_ONLY = re.compile(r"(?:en\s|instead|rather|a\sdif|unlike|sin\b)")
+_THEN_VERB = re.compile(r"[0-9][^.;]{0,40}\b(?:es|son|sera|seran|is|are)\b")
 _VERB = re.compile(r"[0-9]|\b(?:es|son|sera|seran|hay|is|are|rige|corresponde)\b")
 _SCOPE_END = re.compile(
     r"\b(?:si|cuando|porque|ya\sque|dado\sque|pues|because|when|if|since)\b"
@@ -51,6 +52,11 @@ _SCOPE_END = re.compile(
 )
 _NEW_SUBJECT = re.compile(
     r",\s(?:el|la|los|las|su|mi|the|its?|my)(?:\s[a-z]{1,20}){0,4}?\s?(?:\b(?:es|son|sera|seran|seria|is|are|would\sbe)\b|'s\b)"
+)
+# "no es A, es B": but not "no es cierto que sea A, es B"
+_CONTRAST = re.compile(
+    r"^(?:(?!\b(?:que|si|that|whether|if)\b)[^,;.]){1,80},\s(?:es|son|seria|it's|it\sis|they're|they\sare|is|are)"
+    r"\s(?:la\s|el\s|los\s|las\s|de\s|the\s|option\s|opcion\s){0,2}$"
 )
 # "la multa por no informarlo es de 5": the negation belongs to the infinitive
 _NEGATED_INFINITIVE = re.compile(
@@ -62,7 +68,7 @@ _DENIED_AFTER = re.compile(
     r"|(?:is|are)\s(?:not\b|wrong|incorrect|false)|isn't|aren't|(?:does\snot|doesn't)\s(?:apply|exist))"
 )
 _CORRECTION = re.compile(
-    r"\b(?:corrijo|me\scorrijo|correccion|mejor\sdicho|mas\sbien\sdicho|rectifico|rectificacion|perdon,|digo,|quise\sdecir"
+    r"\b(?:corrijo|me\scorrijo|correccion|mejor\sdicho|mas\sbien\sdicho|rectifico|rectificacion|perdon(?=,)|digo(?=,)|quise\sdecir"
     r"|quiero\sdecir|me\sequivoque|correction|i\smean|or\srather|scratch\sthat|i\sstand\scorrected|let\sme\scorrect)\b"
 )
 # "Dicen que son 15 días pero es falso", "15 días. Mentira": what follows takes the value back
@@ -70,7 +76,10 @@ _TAKEN_BACK = re.compile(
     r"[^0-9.;:!?\n]{0,80}?(?:,|;|\.|:|!|\(|\s[—–-]\s|\b(?:pero|aunque|y|mas|but|though|although|yet|and|which|lo\scual|lo\sque|cosa\sque)\b)"
     r"\s?(?:(?:pero|aunque|y|but|though|and|which|lo\scual|lo\sque|cosa\sque|eso|esto|ello|that|this|it)\s){0,3}"
     r"(?:(?:es|era|seria|resulta|resulto|is|was)\s(?:un\s|una\s|an?\s)?)?"
+    r"(?:(?:dato|cifra|valor|respuesta|numero|plazo|monto|fecha|informacion|lista|value|figure|number|answer)\s)?"
     r"(?:fals[oa]|mentira|falsedad|incorrect[oa]?|errone[oa]|errad[oa]|equivocad[oa]|error|inexact[oa]|false|wrong|untrue|a\slie"
+    r"|derogad[oa]|desactualizad[oa]|obsolet[oa]|invalid[oa]?|(?:ya\s)?no\s(?:esta\s)?(?:vigente|valid[oa])|outdated|repealed"
+    r"|no\slonger\s(?:valid|in\sforce|applicable)"
     r"|mistaken|no\ses\s(?:asi|cierto|verdad|correcto|efectivo)|no\sson|(?:is\s)?not\s(?:true|correct|right|so)|isn't\s(?:true|so))"
     r"\s?(?=[.,;:!)\n]|$)"
 )
@@ -128,6 +137,34 @@ ASKED_BOUNDS = {
 """What a question says that makes the same bound a plain answer to it."""
 
 
+# "Antes eran 30 días": what was so is not said to be so
+_PAST = re.compile(
+    r"\b(?:antes|antiguamente|anteriormente|originalmente|previously|formerly|originally)\b[^.;\n]{0,40}?"
+    r"\b(?:era|eran|fue|fueron|was|were)\b[^.;\n]{0,40}$|\bused\sto\sbe\b[^.;\n]{0,20}$"
+)
+_POSSIBLY = re.compile(
+    r"\b(?:podrian?|pueden?|pudieran?)\s(?:que\s)?(?:ser|sean?|tratarse\sde)\s(?:de\s|la\s|el\s|los\s|las\s|opcion\s|alternativa\s){0,3}$"
+    r"|\b(?:might|may|could)\s(?:well\s)?be\s(?:the\s|option\s|answer\s){0,2}$"
+)
+_MAY_DOUBT = re.compile(r"\b(?:ser|sean?|be|tratarse|era|eran|fue|fueron|was|were)\b")
+_ALTERNATIVE = re.compile(
+    r"\s?[)\"'%‰\]]{0,2}(?:\s[a-z]{2,20}){0,4}?[)\"']?,?\s(?:o|u|or)\s"
+    r"(?:bien\s|en\ssu\s(?:caso|defecto),?\s|quizas?\s|tal\svez\s|incluso\s|perhaps\s|maybe\s|else\s){0,2}"
+    r"(?:(?:lo|el|la|los|las|aquel(?:la|los|las)?)\s(?:que|cual)\b|cualquier\w{0,3}\b|otr[oa]s?\b|algun\w{0,2}\sotr[oa]\b"
+    r"|whatever\b|whichever\b|(?:any|some)\sother\b|another\b|something\selse\b)"
+)
+_ALTERNATIVE_BEFORE = re.compile(
+    r"\b(?:(?:lo|el|la|los|las)\sque|cualquier\w{0,3}|otr[oa]s?|whatever|whichever)\s[^.;:!?\n0-9]{1,60},?\s(?:o|u|or)\s(?:bien\s|de\s)?$"
+)
+
+
+def alternative(folded: str, span: Span) -> bool:
+    """Tell whether something that is no value is held out in its place: `15 días, o lo que fije el juez`."""
+    if _ALTERNATIVE.match(folded, span.end, min(span.end + REACH, len(folded))):
+        return True
+    return _ALTERNATIVE_BEFORE.search(folded, max(span.start - 100, 0), span.start) is not None
+
+
 def bound_of(before: str, folded: str, end: int) -> str | None:
     """Return the bound that stands right before or after a value; null if none does."""
     for name, pattern in BOUNDS.items():
@@ -144,6 +181,8 @@ def assertion(passage: Passage, span: Span) -> Assertion:
         return Assertion.NEGATED
     if _DENIED_AFTER.match(folded, span.end, max(clause.end, span.end)):
         return Assertion.NEGATED
+    if _doubtful(folded, max(clause.start, span.start - 100), span.start):
+        return Assertion.DOUBTFUL
     last: re.Match[str] | None = None
     for match in _NEGATOR.finditer(folded, max(clause.start, span.start - REACH), span.start):
         if _NO_NEGATION.match(folded, match.start()) is None:
@@ -155,8 +194,10 @@ def assertion(passage: Passage, span: Span) -> Assertion:
         return Assertion.ASSERTED
     if _NEAR_ONLY.match(last.group()):
         # "en vez de 20 son 15": it reaches what comes right after, no further
+        if _THEN_VERB.search(between):
+            return Assertion.ASSERTED
         return Assertion.NEGATED if between.count(" ") <= 3 and not _VERB.search(between) else Assertion.DOUBTFUL
-    if _NEW_SUBJECT.search(between) or _NEGATED_INFINITIVE.match(between):
+    if _NEW_SUBJECT.search(between) or _CONTRAST.search(between) or _NEGATED_INFINITIVE.match(between):
         return Assertion.ASSERTED
     end = _SCOPE_END.search(between)
     if end is not None:
@@ -178,6 +219,12 @@ def last_correction(passage: Passage) -> int | None:
     """Return where the last explicit correction ends, null if there is none."""
     ends = [match.end() for match in _CORRECTION.finditer(passage.folded)]
     return ends[-1] if ends else None
+
+
+def _doubtful(folded: str, start: int, end: int) -> bool:
+    if _MAY_DOUBT.search(folded, start, end) is None:
+        return False
+    return _PAST.search(folded, start, end) is not None or _POSSIBLY.search(folded, start, end) is not None
 
 
 def _parenthetical(between: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 from slaverify.scoring.number_words import all_number_words
 from slaverify.scoring.passage import Passage
@@ -101,6 +102,7 @@ class Exclusions:
     dates: tuple[Span, ...]
 
 
+@lru_cache(maxsize=4)
 def exclusions(passage: Passage) -> Exclusions:
     """Return the spans of `passage` in which numbers are not answers."""
     folded = passage.folded

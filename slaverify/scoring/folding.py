@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 
+GROUP_SPACE = "\u202f"
+"""A no-break or thin space between two digits is kept as this one, for the number grammar; any other is U+0020."""
+
 _QUOTES = {0x2018: "'", 0x2019: "'", 0x02BC: "'", 0x201C: '"', 0x201D: '"', 0x00AB: '"', 0x00BB: '"', 0x201E: '"'}
 
 

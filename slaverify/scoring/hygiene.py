@@ -14,8 +14,8 @@ import unicodedata
 from dataclasses import dataclass
 from html.entities import html5
 
-GROUP_SPACE = "\u202f"
-"""A no-break or thin space between two digits is kept as this one, for the number grammar; any other is U+0020."""
+from slaverify.scoring.folding import GROUP_SPACE
+from slaverify.scoring.latex import unwrap
 
 CF_CLASS = (
     "\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064"
@@ -111,6 +111,7 @@ def clean(raw: str) -> Clean:
         text = _strip_invisible(_ENTITY.sub(_decode, text), flags, confirmed)
     # 5 comments and tags out, marks of emphasis out
     text = _strip_markup(text, flags)
+    text = unwrap(text)
     # 6 spaces and fillers
     if not text.isascii() or "\t" in text:
         text = _SPACES.sub(" ", _GROUP.sub(GROUP_SPACE, text))

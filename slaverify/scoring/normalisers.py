@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from slaverify.errors import SetError, Text
+from slaverify.scoring.latex import unwrap
 from slaverify.scoring.spoken import numbers_as_figures, without_fillers
 
 _SPACE = re.compile(r"\s+")
@@ -146,7 +147,7 @@ def normal_pair(normalise: Normaliser, reference: str, fold: bool) -> Callable[[
     """
 
     def _full(text: str) -> str:
-        out = normalise(text)
+        out = normalise(unwrap(text))
         return fold_accents(out) if fold else out
 
     return _full if _full(reference) else _whitespace

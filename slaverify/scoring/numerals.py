@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from slaverify.scoring.data import load
-from slaverify.scoring.hygiene import GROUP_SPACE
+from slaverify.scoring.folding import GROUP_SPACE
 from slaverify.scoring.number_words import Token, Vocabulary, read_number, vocabulary
 
 MAX_DIGITS = 40

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from slaverify.scoring.assertion import HEDGE, QUALIFIER, Assertion, assertion, bound_of, bounded, last_correction
 from slaverify.scoring.data import word_list
@@ -45,7 +46,10 @@ _NO_NOUN = word_list("text.json", "no_nouns")
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One candidate. `value` null: unreadable. `percent`: `%`, `‰`, `pp` or null; `noun`: the folded word after it."""
+    """One candidate. `value` null: unreadable. `percent`: `%`, `‰`, `pp` or null; `noun`: the folded word after it.
+
+    `article`: a lone `un`, `una`, `one` before a noun.
+    """
 
     span: Span
     value: Fraction | None
@@ -58,6 +62,7 @@ class Quantity:
     qualified: bool
     hedged: bool
     superseded: bool
+    article: bool = False
     bound: str | None = None
     place: str | None = None
 
@@ -67,12 +72,29 @@ class Quantity:
         return self.assertion is not Assertion.NEGATED and not self.superseded
 
 
-def quantities(passage: Passage, settings: Settings) -> list[Quantity]:
+@lru_cache(maxsize=4)
+def quantities(passage: Passage, settings: Settings) -> tuple[Quantity, ...]:
     """Return the candidates of `passage`, in order; weak ones only where there is no other."""
     found = every_quantity(passage, settings, exclusions(passage))
+    found = _shared_unit(passage, found)
     if any(not quantity.weak for quantity in found):
         found = [quantity for quantity in found if not quantity.weak]
-    return _superseded(passage, found)
+    return tuple(_superseded(passage, found))
+
+
+_SHARING = re.compile(r"\s?(?:\(|,|/|-|–|\b(?:o|u|y|e|or|and|a|al|to|hasta)\b)\s?(?:(?:o|u|or|y|and|quizas|bien)\s)?")
+
+
+def _shared_unit(passage: Passage, found: list[Quantity]) -> list[Quantity]:
+    # "15 o 30 días", "quince (15) días": a number joined to the next one has its unit
+    out = list(found)
+    for at in range(len(out) - 2, -1, -1):
+        one, following = out[at], out[at + 1]
+        bare = one.unit is None and one.percent is None and one.noun is None
+        labelled = following.unit is not None or following.percent is not None
+        if bare and labelled and _SHARING.fullmatch(passage.folded, one.span.end, following.span.start):
+            out[at] = replace(one, unit=following.unit, percent=following.percent)
+    return out
 
 
 def every_quantity(passage: Passage, settings: Settings, excluded: Exclusions) -> list[Quantity]:
@@ -96,7 +118,7 @@ def _quantity(passage: Passage, numeral: Numeral, excluded: Exclusions, settings
     value = numeral.value
     if value is not None and _negative(folded, before, after, settings.policies.accounting_brackets):
         value = -value
-    noun = _NOUN.match(folded, beyond)
+    noun = _NOUN.match(folded, beyond if percent is None else after)
     # "los dos primeros", "las tres instancias": the number may be there for the grammar alone
     named = numeral.words and unit is None and noun is not None and _DEFINITE.search(before) is not None
     place = _PLACE.search(before)
@@ -118,6 +140,7 @@ def _quantity(passage: Passage, numeral: Numeral, excluded: Exclusions, settings
         or (QUALIFIER.search(before) is not None and not bounded(passage, span)),
         hedged=HEDGE.search(before) is not None,
         superseded=False,
+        article=is_article and noun is not None and noun.group(1) not in _NO_NOUN,
         bound=bound_of(before, folded, after if unit is not None or percent is not None else beyond),
         place=None if place is None else place.group(1),
     )

@@ -19,7 +19,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from slaverify.scoring.asked import Asked
-from slaverify.scoring.assertion import Assertion
+from slaverify.scoring.assertion import Assertion, alternative
 from slaverify.scoring.passage import Passage
 from slaverify.scoring.quantities import Quantity
 from slaverify.scoring.reasons import Reason
@@ -69,7 +69,8 @@ _JOINED = re.compile(
     r"(?:[-•*(]\s?)?(?:us\$|[$€])?\s?"
 )
 _ADDED = re.compile(
-    r"\b(?:prorrog\w{1,8}|ampli\w{1,8}|renov\w{1,8}|extend\w{0,5}|extens\w{1,5}|renew\w{0,5}|adicional(?:es)?|otr[oa]s?"
+    r"\b(?:prorrog\w{1,8}|ampli\w{1,8}|renov\w{1,8}|extend\w{0,5}|extens\w{1,5}|renew\w{0,5}|adicional(?:es)?"
+    r"|(?:por|en|con|mas|y)\sotr[oa]s?"
     r"|additional|another|further)\b"
 )
 _MORE = re.compile(r"\s(?:[a-z]{1,20}\s){0,2}(?:adicionales|adicional|mas|additional|more)\b")
@@ -145,8 +146,10 @@ def resolve(
     ]
     rivals = _unexplained(passage, rivals, equal, question)
     best = next((one for one in equal if _plain(one.quantity) and _unbound(one.quantity, question)), equal[0])
+    if alternative(passage.folded, best.quantity.span):
+        return Finding(Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS, best.quantity)
     if rivals:
-        return Finding(*_against(passage, equal, rivals, asserted), best.quantity)
+        return Finding(*_against(passage, equal, rivals, asserted, question), best.quantity)
     if not _plain(best.quantity) or not _unbound(best.quantity, question):
         return Finding(Correctness.UNDETERMINED, Reason.QUALIFIED, best.quantity)
     flags = ("hedged",) if best.quantity.hedged else ()
@@ -201,6 +204,8 @@ def _as_asked(quantity: Quantity, question: Asked) -> bool:
         return quantity.unit is not None and quantity.unit.unit == question.unit
     if question.percent is not None:
         return quantity.percent is not None
+    if question.noun is None and question.dimension is not None:
+        return quantity.unit is not None and quantity.unit.unit.dimension == question.dimension
     return question.noun is not None and quantity.noun == question.noun
 
 
@@ -303,7 +308,11 @@ def _said(passage: Passage) -> str:
 
 
 def _against(
-    passage: Passage, equal: Sequence[Compared], rivals: Sequence[Compared], asserted: Sequence[Compared]
+    passage: Passage,
+    equal: Sequence[Compared],
+    rivals: Sequence[Compared],
+    asserted: Sequence[Compared],
+    question: Asked,
 ) -> tuple[Correctness, Reason]:
     if len({(one.quantity.value, one.quantity.percent) for one in (*equal, *rivals)}) >= DUMP:
         return Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS
@@ -318,9 +327,24 @@ def _against(
         if joined(passage.folded, left.quantity.span.end, right.quantity.span.start):
             return Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS
     for one in rivals:
+        if _of_something_else(passage, one.quantity, question):
+            continue
         if one.fit is Fit.OTHER and any(_contradicts(one.quantity, other.quantity) for other in equal):
             return Correctness.INCORRECT, Reason.CONTRADICTION
     return Correctness.UNDETERMINED, Reason.UNRESOLVED_CANDIDATES
+
+
+_GENERAL = re.compile(
+    r"\b(?:(?:la\s|por\s)?regla\sgeneral|en\sgeneral|generalmente|normalmente|en\s(?:los\sdemas|otros)\scasos|de\slo\scontrario"
+    r"|in\sgeneral|generally|normally|in\sother\scases|otherwise)\b"
+)
+
+
+def _of_something_else(passage: Passage, rival: Quantity, question: Asked) -> bool:
+    # "15 días; la Junta resuelve en 30 días", "la regla general son 30, pero aquí 15": no contradiction, no answer
+    clause = passage.clause_at(rival.span.start)
+    general = _GENERAL.search(passage.folded, clause.start, clause.end)
+    return general is not None or _other_subject(passage, rival, question)
 
 
 def _adds(passage: Passage, quantity: Quantity) -> bool:

@@ -48,6 +48,19 @@ NAMES = _table()
 DAY_KINDS = _day_kinds()
 """Folded word → `hábiles` or `corridos`."""
 
+
+def _asked() -> dict[str, re.Pattern[str]]:
+    rows = _DATA["asked"]
+    return {
+        dimension: re.compile(r"\b(?:" + "|".join(map(str, words)) + r")\b")
+        for dimension, words in (rows.items() if isinstance(rows, dict) else ())
+        if isinstance(words, list)
+    }
+
+
+ASKED = _asked()
+"""Dimension → the folded words with which a question asks for it."""
+
 _ALTERNATIVES = "|".join(re.escape(name) for name in sorted(NAMES, key=len, reverse=True))
 NAMES_PATTERN = f"(?:{_ALTERNATIVES})(?![a-z0-9²³])"
 """Any name of a unit, as a pattern over folded text."""

@@ -13,9 +13,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 from slaverify.evalset import AmountReference
-from slaverify.scoring.asked import asked
+from slaverify.scoring.asked import asked, candidates
 from slaverify.scoring.folding import fold
-from slaverify.scoring.quantities import Quantity, quantities
+from slaverify.scoring.quantities import Quantity
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.record import Correctness
 from slaverify.scoring.resolution import Finding, Fit, joined, resolve
@@ -33,7 +33,7 @@ _SIGN = re.compile(r"(?<![a-z])\$\s?-?\s?$")
 
 def judge(task: Task, reference: AmountReference) -> Finding | None:
     """Return what the answer comes to; null if it holds no number."""
-    found = quantities(task.passage, task.settings)
+    found = candidates(task.passage, task.query, task.settings)
     if not found:
         return None
     if reference.min is not None and reference.max is not None:

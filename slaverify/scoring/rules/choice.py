@@ -9,12 +9,12 @@ Source: docs/spec/scoring.md sections 2 and 7.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from slaverify.evalset import ChoiceReference
-from slaverify.scoring.assertion import Assertion, assertion, last_correction
+from slaverify.scoring.assertion import Assertion, alternative, assertion, last_correction
 from slaverify.scoring.folding import fold
 from slaverify.scoring.passage import Passage
 from slaverify.scoring.reasons import Reason
@@ -35,7 +35,8 @@ _BEFORE = (
     r"(?:la\s|el\s|the\s)?(?:opcion\s|alternativa\s|letra\s|option\s|letter\s)?"
     r"|\b(?:me\sinclino\spor|quizas?|tal\svez|probablemente|creo\sque|maybe|perhaps|probably|i\sthink)\s(?:es\s|it's\s)?(?:la\s)?"
     r"|\b(?:podria|puede|deberia|could|might|may|should)\s(?:ser|be)\s(?:la\s)?(?:opcion\s|alternativa\s)?|:\s"
-    r"|\b(?:es|seria|is|it's|would be)\s(?:la\s|el\s|the\s)?|\b(?:la|sino|not|no|but)\s(?:la\s|es\sla\s|es\s)?)"
+    r"|\b(?:es|seria|is|it's|would be)\s(?:la\s|el\s|the\s)?|\b(?:la|sino|not|no|but|pero)\s(?:la\s|es\sla\s|es\s)?"
+    r"|\b(?:menos|excepto|salvo|except(?:\sfor)?|ambas|ambos|tanto|both)\s(?:la\s|the\s)?)"
 )
 _JOIN = (
     r"(?:,|/|;|&|\+|\.\.+|…|\by/o\b|\bo\b|\bu\b|\by\b|\be\b|\baunque\b|\bpero\b|\bjunto\scon\b|\bademas\sde\b|\basi\scomo\b"
@@ -49,6 +50,11 @@ _MORE = (
 _KEPT = re.compile(
     r"\b(?:sin|no|tampoco|without|not|nor)\s(?:(?:se|puedo|podria|can|could|i|do)\s){0,3}"
     r"(?:descart|exclu|desech|rul|dismiss)[a-z]{0,6}\s[^.;,]{0,20}$"
+)
+_EXCEPTED = re.compile(r"\b(?:menos|excepto|salvo|except(?:\sfor)?)\s(?:la\s|el\s|the\s)?[\"'(\[]?$")
+_WRONG = re.compile(
+    r"[\"')\]]{0,2}\s?[:=–—-]?\s?(?:es\s|son\s|seria\s|is\s|are\s)?"
+    r"(?:incorrect\w{0,2}|fals[oa]|errone[oa]|equivocad[oa]|wrong|false|no\s(?:es\s)?(?:la\s)?correct\w|not\s(?:correct|right))\b"
 )
 _ALSO = re.compile(
     r"[\"')\]]?,?\s(?:tambien|igualmente|asimismo|ademas|too|also|as\swell)\b"
@@ -87,6 +93,8 @@ def judge(task: Task, reference: ChoiceReference) -> Finding | None:
         return Finding(Correctness.INCORRECT, both, None)
     if reference.value not in chosen:
         return Finding(Correctness.INCORRECT, Reason.OTHER_VALUE, None)
+    if any(alternative(task.passage.folded, mention.span) for mention in asserted):
+        return Finding(Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS, None)
     rivals = _strays(task.passage, reference.options, reference.value, found)
     if rivals:
         also = any(_ALSO.match(task.passage.folded, span.end) for span in rivals)
@@ -133,7 +141,10 @@ def _strays(passage: Passage, options: Mapping[str, str], value: str, found: lis
 
 def _how(passage: Passage, span: Span) -> Assertion:
     # "sin descartar la D" leaves D standing
-    kept = _KEPT.search(passage.folded, max(span.start - 40, 0), span.start)
+    before = max(span.start - 40, 0)
+    kept = _KEPT.search(passage.folded, before, span.start)
+    if _EXCEPTED.search(passage.folded, before, span.start) or _WRONG.match(passage.folded, span.end):
+        return Assertion.NEGATED
     return Assertion.ASSERTED if kept is not None else assertion(passage, span)
 
 
@@ -161,7 +172,9 @@ def _label_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Patter
     unit = rf"[\"'(\[]?(?P<label>{one})(?![\w'’])[\"')\]]?"
     start = re.compile(
         rf"(?:^|\n)\s{{0,8}}(?:[-•*]\s)?{unit}"
-        rf"(?=\s?[).:\]\-–—,;]|\s?$|\s?\n|\s(?:o|u|y|or|and|y/o)\s[\"'(\[]?(?:{one})(?!\w))"
+        rf"(?=\s?[).:\]\-–—,;/&+(]|\s?$|\s?\n|\s(?:o|u|y|or|and|y/o)\s[\"'(\[]?(?:{one})(?!\w)"
+        rf"|\s(?:es|is|seria)\s|(?<![{''.join(_ORDINARY)}])\s(?:o|u|or)\s)"
+        rf"|(?<=[.;]\s)(?P<label3>{one})(?=\s?[:)])"
     )
     bracketed = re.compile(rf"[(\[](?P<label>{one})[)\]]|(?<!\w)(?P<label2>{one})\)")
     after = re.compile(rf"{unit}")
@@ -173,7 +186,8 @@ def _labels(passage: Passage, labels: tuple[str, ...]) -> list[Mention]:
     start, bracketed, after = _label_patterns(labels)
     spans: dict[Span, str] = {}
     for match in start.finditer(text):
-        spans[Span(*match.span("label"))] = match.group("label")
+        name = "label" if match.group("label") is not None else "label3"
+        spans[Span(*match.span(name))] = match.group(name)
     for match in bracketed.finditer(text):
         name = "label" if match.group("label") is not None else "label2"
         spans[Span(*match.span(name))] = match.group(name)
@@ -258,12 +272,11 @@ def _texts(passage: Passage, options: Mapping[str, str]) -> list[Mention]:
     folded = passage.folded
     out: list[Mention] = []
     taken: list[Span] = []
+    short = [plain for option in options.values() if len(plain := _plain(option)) <= _SHORT]
     for label, option in sorted(options.items(), key=lambda entry: -len(entry[1])):
         plain = _plain(option)
         if len(plain) <= _SHORT:
-            # Sí, No: words that stand anywhere; they count at the start of the answer alone
-            match = re.match(rf"\W{{0,4}}({re.escape(plain)})(?=\s?[.,;:!]|\s?$)", folded)
-            found = [Span(*match.span(1))] if match is not None else []
+            found = _short_text(plain, folded, short)
         else:
             pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, plain.split())) + r"(?!\w)")
             found = [Span(*match.span()) for match in pattern.finditer(folded)]
@@ -274,6 +287,16 @@ def _texts(passage: Passage, options: Mapping[str, str]) -> list[Mention]:
             how = Assertion.ASSERTED if len(plain) <= _SHORT else _how(passage, span)
             out.append(Mention(label, span, how, by_text=True))
     return out
+
+
+def _short_text(plain: str, folded: str, others: Sequence[str]) -> list[Span]:
+    # Sí, No: words that stand anywhere; they count at the start of the answer, and joined to another of them there
+    match = re.match(rf"\W{{0,4}}({re.escape(plain)})(?=\s?[.,;:!]|\s?$)", folded)
+    if match is None and len(others) > 1:
+        one = "|".join(map(re.escape, others))
+        pair = re.match(rf"\W{{0,4}}(?:{one})\s?(?:y|o|u|e|and|or|/|,)\s?(?:{one})(?=\s?[.,;:!]|\s?$)", folded)
+        match = None if pair is None else re.search(rf"(?<!\w)({re.escape(plain)})(?!\w)", pair.group())
+    return [Span(*match.span(1))] if match is not None else []
 
 
 def _apart(passage: Passage, found: list[Mention]) -> bool:

@@ -10,8 +10,9 @@ from itertools import pairwise
 
 from slaverify.evalset import DateReference
 from slaverify.scoring.abstention import Value
-from slaverify.scoring.assertion import Assertion, assertion, last_correction
+from slaverify.scoring.assertion import Assertion, alternative, assertion, last_correction
 from slaverify.scoring.dates import Dated, find_dates, order_of, relative
+from slaverify.scoring.exclusions import exclusions, inside
 from slaverify.scoring.folding import fold
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.record import Correctness
@@ -26,7 +27,10 @@ POLICIES = ("year_pivot",)
 def dates(task: Task, reference: DateReference) -> list[Dated]:
     """Return the dates of the answer; the reference gives at most the order of numeric ones."""
     order = reference.order or order_of(task.settings.locale)
-    return find_dates(task.passage.folded, order, task.settings.policies.year_pivot, task.settings.locale)
+    found = find_dates(task.passage.folded, order, task.settings.policies.year_pivot, task.settings.locale)
+    # the year of a norm is no date: "la Ley 20.000 de 2006"
+    cited = exclusions(task.passage).citations
+    return [one for one in found if not inside(one.span, cited)]
 
 
 def values(task: Task, reference: DateReference) -> list[Value]:
@@ -52,6 +56,8 @@ def judge(task: Task, reference: DateReference) -> Finding | None:
     right = [one for one in asserted if one.iso is not None and _same(one.iso, reference.value)]
     if not right:
         return _wrong(asserted, reference.value)
+    if any(alternative(task.passage.folded, one.span) for one in right):
+        return Finding(Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS, None)
     others = [one for one in asserted if one not in right]
     if others:
         return Finding(*_against(task, asserted, right), None)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from slaverify.canonical import JsonValue, NumberText, StrictJsonError, loads_strict
-from slaverify.evalset import JsonReference
+from slaverify.evalset import JsonReference, satisfies
 from slaverify.scoring.abstention import Value
 from slaverify.scoring.assertion import Assertion
 from slaverify.scoring.extraction import extract
@@ -53,6 +53,8 @@ def judge(task: Task, reference: JsonReference) -> Finding:
         return Finding(Correctness.INCORRECT, Reason.ANSWER_MALFORMED, None)
     wanted = reference.value
     reason = _difference(found, wanted if isinstance(wanted, Mapping) else {}, "$", frozenset(reference.ignore))
+    if reason is None and reference.schema_ is not None and not satisfies(found, reference.schema_):
+        reason = Reason.OTHER_TYPE
     if reason is None:
         return Finding(Correctness.CORRECT, Reason.EQUAL, None)
     return Finding(Correctness.INCORRECT, reason, None)

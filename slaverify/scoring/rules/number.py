@@ -9,8 +9,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from slaverify.evalset import NumberReference, Tolerance
-from slaverify.scoring.asked import Asked, asked
-from slaverify.scoring.quantities import Quantity, quantities
+from slaverify.scoring.asked import Asked, asked, candidates
+from slaverify.scoring.quantities import Quantity
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.resolution import Finding, Fit, resolve
 from slaverify.scoring.rules.task import Task
@@ -23,7 +23,7 @@ _SHARE = {"%": Fraction(1, 100), "‰": Fraction(1, 1000), "none": Fraction(1)}
 
 def judge(task: Task, reference: NumberReference) -> Finding | None:
     """Return what the answer comes to; null if it holds no number."""
-    found = quantities(task.passage, task.settings)
+    found = candidates(task.passage, task.query, task.settings)
     if not found:
         return None
     question = asked(task.query, task.settings)

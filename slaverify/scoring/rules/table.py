@@ -15,7 +15,7 @@ from slaverify.evalset import (
     TextReference,
 )
 from slaverify.scoring.abstention import Value
-from slaverify.scoring.quantities import quantities
+from slaverify.scoring.asked import candidates
 from slaverify.scoring.registry import Candidates, Judge, Registry, Rule
 from slaverify.scoring.resolution import Finding
 from slaverify.scoring.rules import amount, choice, citation, date, entity, json_object, number, set_of, text
@@ -88,7 +88,7 @@ def _set_values(task: Task, reference: Reference) -> list[Value]:
 
 
 def _number_values(task: Task, reference: Reference) -> list[Value]:
-    return [Value(one.span, one.assertion) for one in quantities(task.passage, task.settings)]
+    return [Value(one.span, one.assertion) for one in candidates(task.passage, task.query, task.settings)]
 
 
 def _choice_values(task: Task, reference: Reference) -> list[Value]:
