@@ -220,3 +220,52 @@ def test_a_state_that_cannot_occur_is_the_weakest() -> None:
     row = args("L12", contract, facts)["metrics"][0]
     assert (row["id"], row["power_pass"], row["margin"]) == ("accuracy", None, "0.005000000")
     assert "L12" in results(contract, inputs(contract, run()), VALID)["metrics"][0]["limitations"]
+
+
+def test_what_a_limitation_says_is_what_the_contract_says() -> None:
+    """The words that page 1 prints beside a code come from the contract, each from its own place."""
+    corpus = {"name": "Norma ficticia", "digest": "sha256:" + "1" * 64, "as_of": "2026-01-01"}
+    catalogue = {"digest": "sha256:" + "2" * 64, "as_of": "2026-02-02"}
+    both = [
+        {**ACCURACY, "estimand": "bank"},
+        {**HALLUCINATION, "estimand": "population"},
+        {**ACCURACY, "id": "inherits"},
+    ]
+    full = build(both, scope={"corpus": corpus, "catalogue": catalogue}, parties={"author": {"name": "Otra"}})
+    bare = build(both, evaluation_set={"frame": None})
+    said = {item["code"]: item["args"] for item in limitations(full, QUIET)["items"]}
+    silent = {item["code"]: item["args"] for item in limitations(bare, QUIET)["items"]}
+    assert {"corpus": "Norma ficticia", "as_of": "2026-01-01"}.items() <= said["L02"].items()
+    assert (silent["L02"]["corpus"], silent["L02"]["as_of"]) == (None, None)
+    assert said["L02"]["strata"] == ["direct", "out_of_corpus"]
+    assert {"catalogue": True, **catalogue} in list(said.values())
+    assert {"catalogue": False} in list(silent.values())
+    assert (said["L07"]["author"], silent["L07"]["author"]) == ("Otra", None)
+    of_whom = next(one for one in said.values() if "bank_size" in one)
+    assert (of_whom["bank"], of_whom["population"]) == (["accuracy"], ["hallucination", "inherits"])
+    assert of_whom["frame"] == "Consultas"
+    assert next(one for one in silent.values() if "bank_size" in one)["frame"] is None
+
+
+def test_time_is_covered_only_where_a_clause_measures_it() -> None:
+    untimed = next(i["args"] for i in limitations(build([ACCURACY]), QUIET)["items"] if "uncovered" in i["args"])
+    slow = {**ACCURACY, "id": "p95", "kind": "quantile", "limit_s": "2", "count": None, "threshold": "0.95"}
+    timed = next(i["args"] for i in limitations(build([slow]), QUIET)["items"] if "uncovered" in i["args"])
+    assert set(untimed["uncovered"]) - set(timed["uncovered"]) == {"latency"}
+    assert len(timed["uncovered"]) == len(untimed["uncovered"]) - 1 > 0
+
+
+def test_a_calibrated_judge_says_so() -> None:
+    known = CalibrationFacts(design="external", labels=200, annotators=2, sensitivity="0.9", specificity="0.8")
+    assert args("L01", quiet_contract(), changed(judged_items=3, calibration=known))["calibrated"] is True
+    assert args("L01", quiet_contract(), changed(judged_items=3))["calibrated"] is False
+
+
+@pytest.mark.parametrize(
+    ("margin", "power", "weak"),
+    [("0.05", "0.800000000", False), ("0.05", "0.799999999", True), (None, "0.1", False), ("0.05", None, True)],
+)
+def test_power_is_weak_below_four_fifths_of_a_margin(margin: str | None, power: str | None, weak: bool) -> None:
+    row = {"id": "accuracy", "margin": margin, "power_at_margin": power, "power_breach_at_margin": "0.9"}
+    found = codes(quiet_contract(), changed(metrics=metric_facts({"metrics": [row]})))
+    assert ("L12" in found) is weak

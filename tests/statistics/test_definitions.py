@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from slaverify.errors import StatisticsError
 from slaverify.statistics import (
+    Confusion,
     Measurement,
     Numbers,
     Provenance,
@@ -21,14 +22,20 @@ from slaverify.statistics import (
     Unit,
     calibration_allocation,
     check_spending,
+    clustered_interval,
     combined,
     early_stop,
+    equivalent_labels,
     independent_difference,
+    judge_corrected,
+    logit_interval,
     measured,
+    mixed_interval,
     one_sided_log_e,
     stage_risks,
     two_stage,
     weighted_rate,
+    zero_event_bound,
 )
 from slaverify.statistics.measurement import Limits
 
@@ -269,3 +276,54 @@ def test_a_value_computed_from_others() -> None:
     assert (none.provenance, none.reason) == (Provenance.NOT_MEASURED, "no_value")
     empty = combined([], Decimal(1), Unit.RATIO, (Decimal(0), Decimal(2)), "suma@1")
     assert (empty.value, empty.distinct_subjects) == (None, 0)
+
+
+def test_the_ends_of_what_survey_packages_print() -> None:
+    """Every item right or wrong: no variance to speak of, the exact limits of n; the logit interval is a point."""
+    for x, low, high in (([5, 5], 1.0, 1.0), ([0, 0], 0.0, 0.0)):
+        printed = clustered_interval(x, [5, 5])
+        assert printed.se_cr == 0.0
+        assert (printed.low, printed.high) == (
+            pytest.approx(0.025 ** (1 / 10) if low else 0.0),
+            pytest.approx(1.0 if high else 1 - 0.025 ** (1 / 10)),
+        )
+        point = logit_interval(x, [5, 5])
+        assert (point.low, point.high) == (low, high)
+    assert logit_interval([4, 5], [5, 5]).low < 0.9 < logit_interval([4, 5], [5, 5]).high
+    with pytest.raises(StatisticsError, match="SLV-S006"):
+        logit_interval([4], [5])
+
+
+def test_a_bound_of_no_event_in_one_item() -> None:
+    found = zero_event_bound(1, Decimal("0.95"))
+    assert (found.exact_one_sided, found.rule_of_three) == (pytest.approx(0.95), 1.0)
+    with pytest.raises(StatisticsError, match="SLV-S002"):
+        zero_event_bound(0, Decimal("0.95"))
+
+
+def test_what_a_judge_without_error_or_without_knowledge_is_worth() -> None:
+    """A perfect judge is worth the items themselves; where theta leaves [0, 1] or nothing varies there is no number."""
+    assert equivalent_labels(100, 1.0, 1.0, 0.5) == pytest.approx(100.0)
+    assert equivalent_labels(1, 1.0, 1.0, 0.5) == pytest.approx(1.0)
+    assert equivalent_labels(100, 0.5, 0.5, 0.5) is None
+    assert equivalent_labels(100, 1.0, 1.0, 0.0) is None
+    assert equivalent_labels(100, 1.0, 1.0, 1.0) is None
+    with pytest.raises(StatisticsError, match="SLV-S002"):
+        equivalent_labels(0, 0.9, 0.9, 0.5)
+
+
+def test_rules_and_a_judge_share_an_interval() -> None:
+    confusion = Confusion(y0=45, m0=50, y1=47, m1=50)
+    alone = judge_corrected(80, 100, confusion, 0.95)
+    for rules in (0, 0.0):
+        mixed = mixed_interval(0, rules, 80, 100, confusion, 0.95)
+        assert (mixed.center, mixed.low, mixed.high, mixed.guard) == (alone.center, alone.low, alone.high, None)
+    one_rule = mixed_interval(1, 1, 80, 100, confusion, 0.95)
+    assert one_rule.center == pytest.approx(1 / 101 + 100 / 101 * alone.center)
+    few = mixed_interval(0, 0, 80, 100, Confusion(y0=9, m0=10, y1=9, m1=10), 0.95)
+    assert few.guard == "calibration_too_small"
+    assert mixed_interval(0, 0, 80, 100, Confusion(y0=9, m0=10, y1=9, m1=10), 0.95, 10).guard is None
+    blind = mixed_interval(5, 9, 80, 100, Confusion(y0=20, m0=50, y1=20, m1=50), 0.95)
+    assert (blind.center, blind.low, blind.high) == (None, None, None)
+    assert blind.guard == judge_corrected(80, 100, Confusion(y0=20, m0=50, y1=20, m1=50), 0.95).guard
+    assert blind.guard is not None
