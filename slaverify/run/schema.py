@@ -6,6 +6,7 @@ Source: docs/spec/run.md, section "Journal".
 from __future__ import annotations
 
 import sqlite3
+from functools import lru_cache
 from pathlib import Path
 
 APPLICATION_ID = 0x534C4156
@@ -96,6 +97,43 @@ BATCH = "INSERT INTO batch (number, first, last, root, previous_root) VALUES (?,
 BATCH_SEQ = "UPDATE batch SET ledger_seq = ? WHERE number = ? AND ledger_seq IS NULL"
 RUN_STATE = "UPDATE run SET state = ?"
 
+_RESULT_COLUMNS = (
+    *("started_at", "start_ns", "first_byte_ns", "end_ns", "status", "headers", "wire_bytes", "decoded_bytes"),
+    *("body_digest", "framing", "fault", "wait_s", "peer", "spki", "attribution"),
+)
+_RESULT_SETS = ", ".join(f"{name} = given.column{place}" for place, name in enumerate(_RESULT_COLUMNS, 1))
+_MANY = {
+    BODY: ("INSERT OR IGNORE INTO body (digest, bytes) VALUES {rows}", "(?, ?)"),
+    INTENT: (
+        "INSERT INTO attempt (exchange_id, turn, number, started_at, start_ns, request_digest) VALUES {rows}",
+        "(?, 0, ?, ?, ?, ?)",
+    ),
+    IN_FLIGHT: ("UPDATE exchange SET state = 'in_flight', not_before = NULL WHERE exchange_id IN ({rows})", "?"),
+    RESULT: (
+        (
+            f"UPDATE attempt SET {_RESULT_SETS} FROM (VALUES {{rows}}) AS given "  # noqa: S608 - constants of this room
+            "WHERE exchange_id = given.column16 AND turn = 0 AND number = given.column17 AND attempt.end_ns IS NULL"
+        ),
+        f"({', '.join('?' * 17)})",
+    ),
+    STATE: (
+        (
+            "UPDATE exchange SET state = given.column1, outcome = given.column2, not_before = given.column3 "
+            "FROM (VALUES {rows}) AS given WHERE exchange.exchange_id = given.column4 AND exchange.state <> 'done'"
+        ),
+        "(?, ?, ?, ?)",
+    ),
+}
+FIRST = tuple(_MANY)
+"""What a commit writes first, and in this order: rows before what refers to them."""
+
+
+@lru_cache(maxsize=512)
+def many(sql: str, count: int) -> str:
+    """Return a statement of `FIRST` for `count` rows at once, whose values follow one another."""
+    text, row = _MANY[sql]
+    return text.format(rows=", ".join([row] * count))
+
 
 def is_supported() -> bool:
     """Say whether the SQLite at hand knows what a journal needs."""
@@ -106,7 +144,12 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open a connection with the settings of a journal. Raises: sqlite3.Error."""
     mode = "ro" if read_only else "rw"
     connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=5
+        f"{path.resolve().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=5,
+        cached_statements=512,
     )
     try:
         connection.execute("PRAGMA foreign_keys = ON")
