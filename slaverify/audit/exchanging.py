@@ -12,6 +12,7 @@ from slaverify.custody.append import Tally, end_run, record_batch, resume_run
 from slaverify.engine import EndpointSpec, compile_endpoint
 from slaverify.errors import EndpointError, Text
 from slaverify.run import OUTCOMES, Batch, Plan, RunRules, rules_of
+from slaverify.run.blocked import STOPS, Block, block_of
 from slaverify.run.journal import Journal
 from slaverify.run.runner import RunInputs, RunResult, RunState, carry_out_run, close_run, export_run
 
@@ -84,6 +85,33 @@ def exchange(session: Session, number: int, permit: RunPermit) -> None:
     session.ledger.checkpoint(session.custodian)
 
 
+def close_blocked(session: Session, number: int) -> None:
+    """End a run that the vendor blocks, before its deadline; what was not sent is then the vendor's.
+
+    Does nothing where the run has ended. Raises: EndpointError SLV-N052 (exit 2) where the block does not stand.
+    """
+    if session.record(number).terminal is not None:
+        return
+    folder, model = session.run_folder(number), session.contract.model
+    drawn, plan = drawn_of(session, number), plan_of(folder)
+    spec, rules = compile_endpoint(model), rules_of(model)
+    with Journal.open(journal_path(folder), expected=header_of(session, drawn, plan)) as journal:
+        block = block_of(spec, [(at, detail) for at, _, detail in journal.events("stop")])
+        if not block.stands:
+            raise _not_blocked(block, str(folder))
+        counts = close_run(journal, spec, rules)
+        _write(session, number, journal, spec, rules, plan)
+        sent, doubt = journal.unbatched()
+        tally = Tally(
+            reason=block.fault,
+            sent=leaves(session, sent),
+            in_flight=leaves(session, doubt),
+            outcomes={outcome.value: count for outcome, count in sorted(counts.items())},
+        )
+        end_run(session.ledger, session.auditor, session.contract.digest, number, tally)
+    session.ledger.checkpoint(session.custodian)
+
+
 def rewrite(session: Session, number: int) -> None:
     """Write `run/` again from the journal of a run that has ended, where a kill left it out."""
     folder, model = session.run_folder(number), session.contract.model
@@ -110,6 +138,21 @@ def _resumed(session: Session, number: int, journal: Journal) -> None:
 
 def _write(session: Session, number: int, journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan) -> None:
     export_run(journal, spec, rules, plan, session.run_folder(number))
+
+
+def _not_blocked(block: Block, where: str) -> EndpointError:
+    minutes = int(block.span.total_seconds() // 60)
+    return EndpointError(
+        "SLV-N052",
+        Text("esta corrida no se puede cerrar todavía", "this run cannot be closed yet"),
+        why=Text(
+            f"el proveedor la detuvo {block.stops} veces seguidas en {minutes} minutos; deben ser {STOPS}, y una hora",
+            f"the vendor stopped it {block.stops} times in a row in {minutes} minutes; it takes {STOPS}, and an hour",
+        ),
+        fix=Text("siga con --resume", "go on with --resume"),
+        where=where,
+        exit_code=2,
+    )
 
 
 def _halted(result: RunResult) -> EndpointError:

@@ -14,7 +14,7 @@ from pathlib import Path
 from slaverify.audit.alone import alone
 from slaverify.audit.closing import close_run_evidence, fit_signing_key
 from slaverify.audit.deciding import DECISION, decide_run
-from slaverify.audit.exchanging import exchange, rewrite
+from slaverify.audit.exchanging import close_blocked, exchange, rewrite
 from slaverify.audit.opening import open_next_run, prepare, start
 from slaverify.audit.reporting import issue_reports, issued_languages
 from slaverify.audit.scoring import SCORES, commit_scores, deliver_references, score_run
@@ -82,6 +82,13 @@ def go(session: Session, number: int, until: Step) -> None:
         _sweep(session.run_folder(number))
         for step in ORDER[: ORDER.index(until) + 1]:
             _STEPS[step](session, number)
+
+
+def close(session: Session, number: int) -> Progressed:
+    """End a run that the vendor blocks. Raises: EndpointError SLV-N052, ApplicationError SLV-A023."""
+    with alone(session.run_folder(number) / "private"):
+        close_blocked(session, number)
+    return progress_of(session, number)
 
 
 def _sweep(folder: Path) -> None:

@@ -42,6 +42,9 @@ class Role(StrEnum):
     JUDGE_OPERATOR = "judge_operator"
 
 
+VENDOR_STOP = "vendor_stop"
+"""Flag of a `not_sent` exchange that was not sent because a fault of the vendor stopped the run."""
+
 OUTCOME_ATTRIBUTION: dict[Outcome, Attribution] = {
     Outcome.ANSWERED: Attribution.VENDOR,
     Outcome.REFUSED: Attribution.VENDOR,
@@ -58,5 +61,5 @@ OUTCOME_ATTRIBUTION: dict[Outcome, Attribution] = {
 
 `engine_mismatch` follows the identity rule of the contract; where the run stands in spite of it, nobody's.
 A `truncated` answer is the auditor's where the auditor added the limit, a `not_sent` one the vendor's where the
-vendor's fault stopped the run: the attribution stored beside the outcome says so.
+vendor's fault stopped the run: the attribution stored beside the outcome says so, and its flag `vendor_stop`.
 """

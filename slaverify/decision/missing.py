@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract import Outcome, matches
+from slaverify.contract.words import VENDOR_STOP
 from slaverify.decision.terms import Terms
 
 
@@ -31,7 +32,7 @@ class Fate(StrEnum):
 NOBODYS = frozenset(
     {Outcome.AUDITOR_FAILURE, Outcome.ENGINE_MISMATCH, Outcome.NOT_SENT, Outcome.UNRESOLVED},
 )
-"""Outcomes that never count against the vendor."""
+"""Outcomes that never count against the vendor (but `not_sent` with the flag `vendor_stop`)."""
 
 VENDORS = frozenset({Outcome.TRUNCATED, Outcome.EMPTY, Outcome.MALFORMED, Outcome.VENDOR_FAILURE})
 """Outcomes without a scored answer that are the vendor's."""
@@ -44,6 +45,8 @@ _UNDETERMINED = ("correctness", "grounding", "class")
 def fate_of(terms: Terms, record: JsonObject) -> Fate:
     """Return the fate of one record that lies among the items of the metric (rates and quantiles)."""
     outcome = _outcome(record)
+    if vendor_stopped(record) and not terms.names_outcome:
+        return _failed_call(terms, record)
     if outcome is None or outcome in NOBODYS:
         # A word that is no outcome proves nothing against anybody.
         outside = terms.names_outcome and outcome not in (None, Outcome.UNRESOLVED)
@@ -61,6 +64,11 @@ def fate_of(terms: Terms, record: JsonObject) -> Fate:
     if known:
         return Fate.SUCCESS
     return Fate.VENDOR if outcome == Outcome.REFUSED else Fate.FAILURE
+
+
+def vendor_stopped(record: JsonObject) -> bool:
+    """Tell whether a question was never asked because a fault of the vendor stopped the run."""
+    return record.get("outcome") == Outcome.NOT_SENT and VENDOR_STOP in _words(record.get("flags"))
 
 
 def _failing(terms: Terms) -> bool:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from slaverify.canonical import JsonObject, JsonValue, real9
 from slaverify.contract import Outcome
-from slaverify.decision.missing import NOBODYS, decimal_of
+from slaverify.decision.missing import NOBODYS, decimal_of, vendor_stopped
 from slaverify.decision.terms import Terms
 
 _NOBODYS = frozenset(outcome.value for outcome in NOBODYS)
@@ -71,7 +71,7 @@ def _worst_score(terms: Terms) -> Fraction:
 
 def _nobodys(record: JsonObject) -> bool:
     outcome = record.get("outcome")
-    return not isinstance(outcome, str) or outcome in _NOBODYS
+    return not isinstance(outcome, str) or (outcome in _NOBODYS and not vendor_stopped(record))
 
 
 def _int(value: JsonValue) -> int | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, loads_jsonl
-from slaverify.contract.words import Attribution, Outcome
+from slaverify.contract.words import VENDOR_STOP, Attribution, Outcome
 from slaverify.engine import EndpointSpec, Fault
 from slaverify.errors import EvidenceError, Text
 from slaverify.evalset.answer import Answer
@@ -210,8 +210,10 @@ def complete_run(plan: Plan, ended: Mapping[_CallKey, DerivedExchange]) -> Deriv
     """Return the run in plan order: what no attempt is recorded of was not sent. Asserts Σ = planned."""
     faults = ((None if one.fault is None else Fault(one.fault), one.attribution) for one in ended.values())
     whose = unsent_attribution(faults)
+    flags = (VENDOR_STOP,) if whose is Attribution.VENDOR else ()
     exchanges = tuple(
-        ended.get(_call(planned)) or DerivedExchange(planned, Outcome.NOT_SENT, whose) for planned in plan.exchanges
+        ended.get(_call(planned)) or DerivedExchange(planned, Outcome.NOT_SENT, whose, flags=flags)
+        for planned in plan.exchanges
     )
     return DerivedRun(exchanges, count_outcomes((one.outcome for one in exchanges), len(plan.exchanges)))
 

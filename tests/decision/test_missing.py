@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from slaverify.contract import Outcome
 from slaverify.contract.words import OUTCOME_ATTRIBUTION, Attribution
+from slaverify.decision import inputs
 from slaverify.decision.missing import NOBODYS, VENDORS, Fate, decimal_of, fate_of, match_of
 from slaverify.decision.terms import terms_of
 from tests.decision.build import ACCURACY, HALLUCINATION, WRONG, build, record
@@ -43,6 +44,30 @@ def test_every_outcome_has_an_owner_and_a_fate() -> None:
     assert not NOBODYS & VENDORS
     for outcome, owner in OUTCOME_ATTRIBUTION.items():
         assert (owner is Attribution.VENDOR) == (outcome not in NOBODYS)
+
+
+def test_what_was_not_sent_is_the_vendors_only_where_its_fault_stopped_the_run() -> None:
+    available = terms_of(build([{**ACCURACY, "count": {"run_outcome": ["answered"]}}]))[0]
+    stopped = record(1, outcome="not_sent", run_outcome="not_sent", verdict=None, flags=["vendor_stop"])
+    assert fate_of(ACC, stopped) is Fate.VENDOR
+    assert fate_of(HALL, stopped) is Fate.SUCCESS
+    # Availability is of what was asked.
+    assert fate_of(available, stopped) is Fate.EXCLUDED
+    # The flag alone moves nothing else: what the auditor failed in stays the auditor's.
+    assert fate_of(ACC, {**stopped, "outcome": "auditor_failure"}) is Fate.UNRESOLVED
+    assert fate_of(ACC, {**stopped, "flags": []}) is Fate.UNRESOLVED
+    assert fate_of(ACC, {**stopped, "flags": "vendor_stop"}) is Fate.UNRESOLVED
+
+
+def test_no_contract_may_excuse_what_the_vendor_left_unasked() -> None:
+    excused = {"failed_calls": {"not_sent": {"counts_as": {"excluded_up_to": 5}}}}
+    contract = build([ACCURACY], **excused)
+    rows = [record(n) for n in range(119)]
+    unsent = record(119, outcome="not_sent", run_outcome="not_sent", verdict=None)
+    (ours,) = inputs(contract, [*rows, unsent])["metrics"]
+    (theirs,) = inputs(contract, [*rows, {**unsent, "flags": ["vendor_stop"]}])["metrics"]
+    assert (ours["excluded"], ours["failures_vendor"]) == (1, 0)
+    assert (theirs["excluded"], theirs["failures_vendor"]) == (0, 1)
 
 
 def test_a_necessary_refusal_may_be_right() -> None:

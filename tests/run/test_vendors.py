@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from slaverify.canonical import JsonValue, loads_jsonl
 from slaverify.cli.demo.servers import serve
 from slaverify.cli.wiring import now
+from slaverify.run.rules import moment, stamp
 from tests.e2e.line import Place, audit_arguments, make_place, slaverify, tsa, write_contract
 from tests.simulator.arithmetic import VERSION, Calculator, items
 
@@ -139,6 +141,52 @@ def test_a_vendor_that_answers_no_more_after_fifty_requests(tmp_path):
     assert counted["answered"] < 50
     assert counted["answered"] + counted["vendor_failure"] == 80
     assert "vendor_failure" in report(place)
+
+
+def test_a_run_that_the_vendor_blocks_is_closed_and_charged_to_it(tmp_path):
+    calculator = Calculator()
+
+    def behaviour(number: int | None, body: bytes) -> Reply:
+        if sum(calculator.asked.values()) >= 20:
+            return 403, "application/json", b'{"error":"forbidden"}'
+        return calculator.respond(body)
+
+    place = make_place(tmp_path, items(40))
+    with vendor(behaviour) as url, tsa(place.authority) as authority:
+        write_contract(place, url, authority, ENGINE)
+        assert slaverify(place, *audit_arguments(place)).returncode == 6
+        once = slaverify(place, "run", str(place.run), "--close")
+        assert once.returncode == 2 and "SLV-N052" in once.stderr
+        for _ in range(2):
+            assert slaverify(place, *audit_arguments(place, "--resume")).returncode == 6
+        # Three times in a row, but within a minute: the door may open yet.
+        soon = slaverify(place, "run", str(place.run), "--close")
+        assert soon.returncode == 2 and "3 times in a row in 0 minutes" in soon.stderr
+        age_first_stop(place, hours=1)
+        closed = slaverify(place, "run", str(place.run), "--close")
+        assert closed.returncode == 0, closed.stderr
+        done = slaverify(place, *audit_arguments(place, "--resume", "--json"))
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["state"]) == (1, "BREACH"), done.stderr
+    assert outcomes(place)["answered"] < 20
+    records = loads_jsonl((place.run / "scoring" / "scores.jsonl").read_bytes())
+    unsent = [record for record in records if record["run_outcome"] == "not_sent"]
+    assert len(unsent) + sum(outcomes(place).values()) == 40
+    assert all("vendor_stop" in record["flags"] for record in unsent)
+    metric = told["decision"]["metrics"][0]
+    assert metric["unresolved"] == 0 and metric["failures_vendor"] >= len(unsent)
+    assert '"item.vendor_stop"' in report(place)
+    checked = slaverify(place, "verify", str(place.bundle()), "--contract", str(place.contract))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def age_first_stop(place: Place, hours: int) -> None:
+    """Date the first stop of the run's journal back: nobody waits an hour for a test."""
+    (journal,) = place.run.glob("*.journal")
+    with closing(sqlite3.connect(journal)) as connection, connection:
+        seq, at = connection.execute("SELECT seq, at FROM event WHERE kind = 'stop' ORDER BY seq").fetchone()
+        before = stamp(moment(at) - timedelta(hours=hours))
+        connection.execute("UPDATE event SET at = ? WHERE seq = ?", (before, seq))
 
 
 @pytest.mark.nightly

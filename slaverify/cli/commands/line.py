@@ -27,7 +27,7 @@ _RUN = typer.Argument(..., metavar="RUN", help=t("Carpeta de la corrida.", "Fold
 _CONTRACT_OR_RUN = typer.Argument(
     ...,
     metavar="CONTRACT",
-    help=t("Contrato congelado; con --export, carpeta.", "Frozen contract; a folder to --export."),
+    help=t("Contrato congelado; con --export o --close, carpeta.", "Frozen contract; a folder to --export or --close."),
 )
 _BANK_OR_NONE = typer.Option(None, "--bank", help=t("Carpeta del banco sellado.", "Folder of the sealed bank."))
 _OUT_OR_NONE = typer.Option(None, "--out", help=t("Carpeta donde queda la corrida.", "Folder for the run."))
@@ -36,6 +36,7 @@ _DRY = typer.Option(False, "--dry-run", help=t("Muestra qué se enviaría; no en
 _LATENCY = typer.Option("", "--latency", help=t("Segundos por respuesta, para estimar.", "Seconds an answer takes."))
 _PRICE = typer.Option("", "--price", help=t("Precio por llamada, para estimar.", "Price of a call, to estimate."))
 _EXPORT = typer.Option(False, "--export", help=t("Escribe las filas del diario.", "Write the journal's rows."))
+_CLOSE = typer.Option(False, "--close", help=t("Cierra la que el proveedor bloquea.", "End what the vendor blocks."))
 _JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
 
 
@@ -108,12 +109,13 @@ def run(
     latency: str = _LATENCY,
     price: str = _PRICE,
     export: bool = _EXPORT,
+    close: bool = _CLOSE,
     as_json: bool = _JSON,
 ) -> int:
-    """Walk to the end of the exchanges; or only show what would be sent, or write what a journal holds."""
+    """Walk to the end of the exchanges; or show what would be sent, write what a journal holds, end a blocked run."""
     from slaverify.audit.walk import Step
     from slaverify.audit.walk import audit as walk
-    from slaverify.cli.commands.probing import export_rows, needed, say_ignored_proxies, show_dry_run
+    from slaverify.cli.commands.probing import close_blocked, export_rows, needed, say_ignored_proxies, show_dry_run
     from slaverify.cli.wiring import session_for
     from slaverify.contract.load import load_contract
 
@@ -121,6 +123,8 @@ def run(
         return show_dry_run(contract, latency, price, as_json)
     if export:
         return export_rows(contract, as_json)
+    if close:
+        return _say_progress(close_blocked(contract), as_json)
     needed({"--bank": bank, "--out": destination, "--authorized-by": authorized_by})
     assert bank is not None and destination is not None  # noqa: S101 - just asked for
     session = session_for(load_contract(contract), bank, destination, key)

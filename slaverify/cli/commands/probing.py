@@ -1,4 +1,4 @@
-"""Around a run: what it would send, the rows of its journal as files, and what of the environment is ignored."""
+"""Around a run: what it would send, its journal as files, its early end, what is ignored of the environment."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from slaverify.cli.language import t
 from slaverify.cli.output import emit, out, say
 
 if TYPE_CHECKING:
+    from slaverify.audit.walk import Progressed
     from slaverify.run.forecast import Forecast
 
 EXPORT = "export"
@@ -125,6 +126,14 @@ def export_rows(run_folder: Path, as_json: bool) -> int:
         )
     )
     return 0
+
+
+def close_blocked(run_folder: Path) -> Progressed:
+    """End the run of a folder, which the vendor blocks, and say how far the line is."""
+    from slaverify.audit.walk import close
+    from slaverify.cli.wiring import session_of_run
+
+    return close(*session_of_run(run_folder))
 
 
 def _decimal(option: str, text: str) -> Decimal | None:

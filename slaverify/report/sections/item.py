@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from slaverify.canonical import JsonValue
 from slaverify.report import figures, runfacts
-from slaverify.report.facts import Facts, at, objects
+from slaverify.report.facts import Facts, at, objects, texts
 from slaverify.report.words import (
     Node,
     bullets,
@@ -108,6 +108,10 @@ def _remarks(facts: Facts) -> Iterator[Node]:
     if facts.outcomes is not None:
         yield say("item.retries", n=runfacts.retries(facts))
     if facts.scores is not None:
-        yield say("item.not_sent", n=sum(1 for line in facts.scores if line.get("run_outcome") == "not_sent"))
+        unsent = [line for line in facts.scores if line.get("run_outcome") == "not_sent"]
+        yield say("item.not_sent", n=len(unsent))
+        stopped = sum("vendor_stop" in texts(line.get("flags")) for line in unsent)
+        if stopped:
+            yield say("item.vendor_stop", n=stopped)
     yield say("item.tokens")
     yield say("item.only_this")
