@@ -13,6 +13,7 @@ from slaverify.custody.append import record_scored
 from slaverify.custody.deliver import DeliveredItem
 from slaverify.engine import compile_endpoint
 from slaverify.evalset import Item, join
+from slaverify.evidence.receipt import SALTS, salt_line
 from slaverify.run import DerivedExchange, rules_of
 from slaverify.run.journal import Journal
 from slaverify.run.runner import journal_run
@@ -52,7 +53,7 @@ def score_run(session: Session, number: int) -> None:
     settings = {stratum: settings_for(model, stratum) for stratum in {one.item.stratum for one in opened.values()}}
     with Journal.open(journal_path(folder)) as journal:
         run = journal_run(journal, compile_endpoint(model), rules_of(model), plan_of(folder))
-        nonces = {path: journal.nonce(path) for path in (TRACES, INDEX, RULES)}
+        nonces = {path: journal.nonce(path) for path in (TRACES, INDEX, RULES, SALTS)}
     rows: list[tuple[ScoreRecord, Scored]] = []
     for exchange in run.exchanges:
         item = opened[exchange.planned.item_id].item
@@ -61,6 +62,7 @@ def score_run(session: Session, number: int) -> None:
     rows.sort(key=lambda row: (row[0].item_id, row[0].repetition, row[0].side))
     annex = private(session, number) / ANNEX_FOLDER
     put(annex / INDEX, annex_index(nonces[INDEX], [_annex_item(one) for one in opened.values()]))
+    put(annex / SALTS, jsonl([{"nonce": nonces[SALTS]}, salt_line(nonces[SALTS])]))
     put(annex / RULES, jsonl([{"nonce": nonces[RULES]}, *(_rules(record, scored) for record, scored in rows)]))
     put(folder / TRACES, jsonl([{"nonce": nonces[TRACES]}, *(_trace(record, scored) for record, scored in rows)]))
     # Last: its presence says that the step is done.

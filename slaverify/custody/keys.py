@@ -30,6 +30,8 @@ from slaverify.errors import Text
 
 DEMO = "demo-"
 """How the file names of demonstration keys begin."""
+RECEIPTS = "receipt"
+"""Name of the key that signs exported receipts: it acts in no role, and signs nothing of a ledger but its own entry."""
 _MAX_FILE = 16 * 1024
 _CARD = {
     "type": constant("slaverify/key"),
@@ -122,7 +124,7 @@ class KeyStore:
 
         Raises: CustodyError SLV-K071 if no party here has that role.
         """
-        held = [key for key in map(self.get, self.names()) if role in key.roles]
+        held = [key for key in map(self.get, self.names()) if role in key.roles and key.name != RECEIPTS]
         found = [key for key in held if key.key_id in registered] or held
         if not found:
             raise fault(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from slaverify.cli.commands import reporting
 from slaverify.cli.language import t
 from slaverify.cli.output import emit, out, say
 
@@ -48,7 +49,7 @@ def register(app: typer.Typer) -> None:
     app.command(help=t("Puntúa las respuestas.", "Score the answers."))(score)
     app.command(help=t("Juez independiente (si el contrato lo pide).", "Independent judge."))(judge)
     app.command(help=t("Decide según el contrato.", "Decide by the contract."))(decide)
-    app.command(help=t("Cierra la evidencia y emite el informe.", "Close the evidence; issue the report."))(report)
+    reporting.register(app)
     app.command(help=t("Qué está hecho, qué falta y qué escribir.", "What is done and what to type."))(status)
 
 
@@ -165,22 +166,6 @@ def decide(run_folder: Path = _RUN, as_json: bool = _JSON) -> int:
     if as_json:
         return code or exit_of(run_folder)
     return show_decision(run_folder)
-
-
-def report(
-    run_folder: Path = _RUN,
-    authorized_by: str = _BY,
-    key: Path | None = _KEY,
-    as_json: bool = _JSON,
-) -> int:
-    """Close the evidence and issue the report in each language of the contract."""
-    from slaverify.audit.walk import Step, check_signatory, go, progress_of
-    from slaverify.cli.wiring import session_of_run
-
-    session, number = session_of_run(run_folder, key)
-    check_signatory(session, authorized_by)
-    go(session, number, Step.REPORT)
-    return _finish(progress_of(session, number), as_json)
 
 
 def status(run_folder: Path = _RUN, as_json: bool = _JSON) -> int:
