@@ -13,8 +13,9 @@ from slaverify.canonical import loads_canonical, sha256_hex
 from slaverify.custody import RunRecord
 from slaverify.custody.append import record_report
 from slaverify.errors import ReportError, Text
-from slaverify.evidence import PARTIES, PUBLIC, Bundle
-from slaverify.evidence.pades import pdf_facts, sign_pdf
+from slaverify.evidence import B_LTA, PARTIES, PUBLIC, Bundle
+from slaverify.evidence.envelope import SigningKey
+from slaverify.evidence.pades import LongTerm, pdf_facts, sign_pdf
 from slaverify.evidence.read import open_folder
 from slaverify.evidence.timestamp import Stamper
 from slaverify.evidence.write import replacing, write_bundle
@@ -92,13 +93,23 @@ def _write_pdf(session: Session, number: int, bundle: Bundle, language: str, tar
     assert bundle.manifest_bytes is not None  # noqa: S101 - the evidence is closed
     model = build(bundle, language, renderer())
     put(target.with_name(f"{target.stem}.json"), model)
-    signed = sign_pdf(render(model, bundle.manifest_bytes), key, _stamper(session).stamp_digest)
+    page = render(model, bundle.manifest_bytes)
+    signed = sign_pdf(page, key, _stamper(session).stamp_digest, _long_term(session, key))
     checked = own_verification(session, number, bundle, signed, model)
     if checked.outcome not in (Outcome.VERIFIED, Outcome.DEMO):
         failed = next((check for check in checked.checks if check.result.value != "passed"), None)
         raise _not_verified(target, "" if failed is None else f"{failed.id}: {failed.reason.en}")
     with replacing(target) as file:
         file.write(signed)
+
+
+def _long_term(session: Session, key: SigningKey) -> LongTerm | None:
+    """Return what B-LTA adds, by the roots of the contract; None at B-T."""
+    agreed = session.contract.model.report.signature
+    if agreed.level != B_LTA:
+        return None
+    own = agreed.auditor_roots or (key.certificate_pem.decode("ascii"),)
+    return LongTerm((*own, *(agreed.tsa_roots or ())), session.ports.clock(), session.ports.crls)
 
 
 def own_verification(session: Session, number: int, bundle: Bundle, pdf: bytes, model: bytes) -> Verification:

@@ -27,7 +27,10 @@ POINTERS = "session.json"
 
 @dataclass(frozen=True)
 class Ports:
-    """What the steps reach the world through; `language` is that of progress and next steps."""
+    """What the steps reach the world through; `language` is that of progress and next steps.
+
+    `crls`: the revocation lists (DER) that a report at B-LTA keeps.
+    """
 
     clock: Clock
     timestamper: Timestamper | None
@@ -35,6 +38,7 @@ class Ports:
     signing_key: Callable[[], SigningKey]
     progress: Callable[[], Progress]
     language: str = "es"
+    crls: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,6 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "ledger.blind", "los inicios ciegos", "blind starts"
     if contract.ledger.beacon is not None:
         yield "ledger.beacon", "la baliza", "the beacon"
-    if contract.report.signature.level != "B-T":
-        yield "report.signature.level", "la firma B-LTA", "the signature level B-LTA"
     if not contract.report.signature.tsa_urls:
         yield "report.signature.tsa_urls", "un informe sin sello de tiempo", "a report without a timestamp"
     if contract.contract.purpose != "audit":

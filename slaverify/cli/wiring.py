@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from slaverify.evidence.envelope import SigningKey
     from slaverify.evidence.timestamp import Stamper
 
+_MAX_CRL = 16 * 1024 * 1024
 SIGNING_KEY = "auditor.signing.pem"
 """Default name, in the folder of keys, of the auditor's X.509 key and certificate."""
 
@@ -56,9 +57,10 @@ def stamper(contract: LoadedContract) -> Stamper | None:
     return Stamper(authorities, tuple(signature.tsa_roots or ()))
 
 
-def ports(contract: LoadedContract, signing: Callable[[], SigningKey]) -> Ports:
+def ports(contract: LoadedContract, signing: Callable[[], SigningKey], crls: Sequence[Path] = ()) -> Ports:
     """Return the ports of an audit of `contract`."""
     from slaverify.audit.session import Ports
+    from slaverify.cli.files import read
     from slaverify.evidence.timestamp import TokenReader
     from slaverify.run.progress import console_progress
 
@@ -69,27 +71,33 @@ def ports(contract: LoadedContract, signing: Callable[[], SigningKey]) -> Ports:
         signing_key=cache(signing),
         progress=lambda: console_progress(sys.stderr, language()),
         language=language(),
+        crls=tuple(read(path, _MAX_CRL) for path in crls),
     )
 
 
 def session_for(
-    contract: LoadedContract, bank: Path, out: Path, key: Path | None = None, keys: Path | None = None
+    contract: LoadedContract,
+    bank: Path,
+    out: Path,
+    key: str | Path | None = None,
+    keys: Path | None = None,
+    crls: Sequence[Path] = (),
 ) -> Session:
     """Open an audit with the keys of this user. Raises: ContractError, CustodyError."""
     from slaverify.audit.session import open_session
 
     store = key_store(keys)
     signing = key or store.folder / SIGNING_KEY
-    return open_session(contract, bank, out, store, ports(contract, partial(_load_signing, signing)))
+    return open_session(contract, bank, out, store, ports(contract, partial(_load_signing, signing), crls))
 
 
-def session_of_run(run: Path, key: Path | None = None) -> tuple[Session, int]:
+def session_of_run(run: Path, key: str | Path | None = None, crls: Sequence[Path] = ()) -> tuple[Session, int]:
     """Open the audit that a run folder belongs to, and return it with the run's number."""
     from slaverify.audit.session import contract_of_run, read_pointers
 
     folder = run.resolve()
     pointers = read_pointers(folder)
-    session = session_for(contract_of_run(folder), pointers["bank"], pointers["out"], key, pointers["keys"])
+    session = session_for(contract_of_run(folder), pointers["bank"], pointers["out"], key, pointers["keys"], crls)
     number = int(folder.name.rpartition("-")[2])
     if session.run_folder(number) != folder:
         raise ApplicationError(
@@ -103,9 +111,13 @@ def session_of_run(run: Path, key: Path | None = None) -> tuple[Session, int]:
     return session, number
 
 
-def _load_signing(path: Path) -> SigningKey:
+def _load_signing(given: str | Path) -> SigningKey:
     from slaverify.evidence.envelope import load_key
+    from slaverify.evidence.pkcs11 import SCHEME, load_token_key
 
+    if str(given).startswith(SCHEME):
+        return load_token_key(str(given), _pin)
+    path = Path(given)
     if not path.is_file():
         raise ApplicationError(
             "SLV-A013",
@@ -118,6 +130,13 @@ def _load_signing(path: Path) -> SigningKey:
             exit_code=5,
         )
     return load_key(path, partial(_passphrase, path))
+
+
+def _pin(token: str) -> str:
+    import getpass
+
+    given = os.environ.get("SLAVERIFY_PKCS11_PIN")
+    return given if given is not None else getpass.getpass(t(f"PIN de {token}: ", f"PIN of {token}: "))
 
 
 def _passphrase(path: Path) -> str:

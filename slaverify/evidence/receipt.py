@@ -23,7 +23,7 @@ from slaverify.custody import LedgerView, RunRecord
 from slaverify.evidence.bundle import Bundle
 
 EXPORTER = "receipt@eval-claim-0.1"
-SALTS = "receipts.jsonl"
+SALTS = "receipts/salts.jsonl"
 """File of the sealed annex with the salts of the commitments."""
 _SALTED = ("model_id", "dataset_id")
 _CI = Decimal("0.95")

@@ -52,6 +52,25 @@ class CertificateFacts:
     key_usage: tuple[str, ...] = ()
     extended_key_usage: tuple[str, ...] = ()
     policies: tuple[str, ...] = ()
+    names_list: bool = False
+    der: bytes = field(default=b"", repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class RevocationList:
+    """One list of revoked certificates (CRL) against the certificates of a path. Times are aware UTC.
+
+    `problem`: why it is of no use, empty if it can be read and its issuer signed it. `covers`: SHA-256 of the
+    certificates that it speaks of; `revoked`: of those that it revokes, and from when (the earlier of the date of
+    revocation and of the date from which the key is suspect). `next_update` None: it states none.
+    """
+
+    sha256: str
+    problem: str = ""
+    this_update: datetime | None = None
+    next_update: datetime | None = None
+    covers: tuple[str, ...] = ()
+    revoked: Mapping[str, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -103,7 +122,10 @@ class Attachment:
 
 @dataclass(frozen=True)
 class SignatureFacts:
-    """Everything that the rules V01 to V15 judge in one PDF. Counts are ints, digests hex, `broken` by rule id."""
+    """Everything that the rules V01 to V15 judge in one PDF. Counts are ints, digests hex, `broken` by rule id.
+
+    `archived_lists`: the revocation lists (DER) that the file itself keeps, at B-LTA.
+    """
 
     size: int
     form_problem: str = ""
@@ -123,6 +145,7 @@ class SignatureFacts:
     attachments: tuple[Attachment, ...] = ()
     attachment_problems: tuple[str, ...] = ()
     structure_problems: tuple[str, ...] = ()
+    archived_lists: tuple[bytes, ...] = ()
     broken: Mapping[str, str] = field(default_factory=dict)
 
     def attachment(self, name: str) -> bytes | None:

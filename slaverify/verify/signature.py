@@ -40,7 +40,8 @@ def signature_parts(facts: SignatureFacts, pins: Pins | None, given: Circumstanc
         else:
             parts[rule] = judge(facts, known)
     for rule, found in (("V13", time_parts(facts, given)), ("V14", key_parts(facts, given))):
-        parts[rule] = found if readable else [skipped(NOT_READ)]
+        unread = [_unread(rule, facts.broken[rule])] if rule in facts.broken else []
+        parts[rule] = [*found, *unread] if readable else [skipped(NOT_READ)]
     return dict(sorted(parts.items()))
 
 

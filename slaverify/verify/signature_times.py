@@ -90,9 +90,7 @@ def key_parts(facts: SignatureFacts, given: Circumstances) -> list[Part]:
         elif entry.key == signer.spki_sha256:
             when = utc(entry.since)
             parts.append(noted(Text(f"clave revocada después, el {when}", f"key revoked later, on {when}")))
-    no_list = Text("no se consultó ninguna lista de revocación", "no revocation list was consulted")
-    give_list = Text("agregue --crl con la lista del emisor", "add --crl with the issuer's list")
-    return [*parts, *_not_given(given), skipped(no_list, give_list, optional=True)]
+    return [*parts, *_not_given(given)]
 
 
 def utc(moment: datetime) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from slaverify.errors import Text
-from slaverify.evidence import DEMO_POLICY, CertificateFacts, EnvelopeFacts, SignatureFacts
+from slaverify.evidence import B_T, DEMO_POLICY, CertificateFacts, EnvelopeFacts, SignatureFacts
 from slaverify.run import EXCHANGES
 from slaverify.verify.anchors import witnesses_of
 from slaverify.verify.checks import RULES, Part, exit_code_of, fold, outcome_of, refused, skipped
@@ -30,6 +30,7 @@ from slaverify.verify.material import Material, gather
 from slaverify.verify.recompute import verdict_parts
 from slaverify.verify.request import VerifyRequest
 from slaverify.verify.rerender import rerender_parts
+from slaverify.verify.revocation import revocation_parts
 from slaverify.verify.signature import signature_parts
 from slaverify.verify.signature_envelope import envelope_parts
 from slaverify.verify.signature_times import Circumstances, key_parts, time_parts
@@ -109,7 +110,7 @@ def _signature(material: Material, envelope: EnvelopeFacts | None, given: Circum
     if material.facts is not None:
         try:
             parts = signature_parts(material.facts, pins, given)
-            parts["V14"] = [*parts["V14"], *_lists(material.request)]
+            parts["V14"] = [*parts["V14"], *_lists(material, material.facts)]
             return parts
         except Exception as error:  # noqa: BLE001 - as above
             return {rule: [refused(error, "PDF")] for rule in _SIGNATURE}
@@ -120,19 +121,15 @@ def _signature(material: Material, envelope: EnvelopeFacts | None, given: Circum
     elif envelope is not None and envelope.token is not None:
         # A bundle alone: its envelope bears the same key and the same kind of token.
         signer = None if envelope.cms is None else envelope.cms.signer
-        alone = SignatureFacts(size=0, token=envelope.token, signer=signer)
+        alone = SignatureFacts(size=0, token=envelope.token, signer=signer, cms=envelope.cms)
         parts["V13"] = time_parts(alone, given)
-        parts["V14"] = [*key_parts(alone, given), *_lists(material.request)]
+        parts["V14"] = [*key_parts(alone, given), *_lists(material, alone)]
     return parts
 
 
-def _lists(request: VerifyRequest) -> list[Part]:
-    """Say that revocation lists which were handed in are not read: a check that was asked for is never dropped."""
-    if not request.crls:
-        return []
-    reason = Text("esta versión no lee listas de revocación", "this version does not read revocation lists")
-    remedy = Text("compárela a mano con «openssl crl»", "compare it by hand with `openssl crl`")
-    return [skipped(reason, remedy)]
+def _lists(material: Material, facts: SignatureFacts) -> list[Part]:
+    level = B_T if material.pins is None else material.pins.level
+    return revocation_parts(facts, material.request.crls, level)
 
 
 def _envelope(material: Material) -> EnvelopeFacts | None:

@@ -19,7 +19,6 @@ from slaverify.resources import resource
     [
         ("evaluation_set.sample.method", "commit_reveal"),
         ("ledger.blind", "on"),
-        ("report.signature.level", "B-LTA"),
         ("schedule.spread", True),
         ("contract.purpose", "pilot"),
         ("report.signature.tsa_urls", []),

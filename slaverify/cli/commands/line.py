@@ -22,7 +22,8 @@ _CONTRACT = typer.Argument(..., metavar="CONTRACT", help=t("Contrato congelado."
 _BANK = typer.Option(..., "--bank", help=t("Carpeta del banco sellado.", "Folder of the sealed bank."))
 _OUT = typer.Option(..., "--out", help=t("Carpeta donde queda la corrida.", "Folder for the run."))
 _RESUME = typer.Option(False, "--resume", help=t("Sigue la corrida que quedó a medias.", "Go on with the run."))
-_KEY = typer.Option(None, "--key", help=t("Clave de firma del auditor (PEM o PKCS#12).", "Auditor's signing key."))
+_KEY = reporting.KEY
+_CRL = reporting.CRL
 _BY = typer.Option(..., "--authorized-by", help=t("Quién autoriza el informe.", "Who authorises the report."))
 _RUN = typer.Argument(..., metavar="RUN", help=t("Carpeta de la corrida.", "Folder of the run."))
 _CONTRACT_OR_RUN = typer.Argument(
@@ -59,7 +60,8 @@ def audit(
     destination: Path = _OUT,
     authorized_by: str = _BY,
     resume: bool = _RESUME,
-    key: Path | None = _KEY,
+    key: str | None = _KEY,
+    crl: list[Path] = _CRL,
     as_json: bool = _JSON,
 ) -> int:
     """Walk the whole line and say the verdict."""
@@ -69,7 +71,7 @@ def audit(
     from slaverify.contract.load import load_contract
 
     loaded = load_contract(contract)
-    session = session_for(loaded, bank, destination, key)
+    session = session_for(loaded, bank, destination, key, crls=crl)
     say_ignored_proxies()
     with _LineToType(session):
         done = walk(session, resume=resume, authorised_by=authorized_by)
@@ -105,7 +107,8 @@ def run(
     destination: Path | None = _OUT_OR_NONE,
     authorized_by: str = _BY_OR_NONE,
     resume: bool = _RESUME,
-    key: Path | None = _KEY,
+    key: str | None = _KEY,
+    crl: list[Path] = _CRL,
     dry_run: bool = _DRY,
     latency: str = _LATENCY,
     price: str = _PRICE,
@@ -128,7 +131,7 @@ def run(
         return _say_progress(close_blocked(contract), as_json)
     needed({"--bank": bank, "--out": destination, "--authorized-by": authorized_by})
     assert bank is not None and destination is not None  # noqa: S101 - just asked for
-    session = session_for(load_contract(contract), bank, destination, key)
+    session = session_for(load_contract(contract), bank, destination, key, crls=crl)
     say_ignored_proxies()
     with _LineToType(session):
         done = walk(session, resume=resume, authorised_by=authorized_by, until=Step.RUN)

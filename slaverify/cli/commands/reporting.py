@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from slaverify.audit.exporting import Export, Exported
 
 _RUN = typer.Argument(..., metavar="RUN", help=t("Carpeta de la corrida.", "Folder of the run."))
-_KEY = typer.Option(None, "--key", help=t("Clave de firma del auditor (PEM o PKCS#12).", "Auditor's signing key."))
+KEY = typer.Option(None, "--key", help=t("Clave de firma: PEM, PKCS#12 o pkcs11:…", "Key: PEM, PKCS#12 or pkcs11:…"))
+CRL = typer.Option([], "--crl", help=t("Lista de revocación que guarda B-LTA.", "Revocation list kept at B-LTA."))
 _BY = typer.Option(..., "--authorized-by", help=t("Quién autoriza el informe.", "Who authorises the report."))
 _EXPORT = typer.Option("", "--export", help=t("También: dsse, receipt (con coma).", "Also: dsse, receipt (comma)."))
 _JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
@@ -28,7 +29,8 @@ def register(app: typer.Typer) -> None:
 def report(
     run_folder: Path = _RUN,
     authorized_by: str = _BY,
-    key: Path | None = _KEY,
+    key: str | None = KEY,
+    crl: list[Path] = CRL,
     export: str = _EXPORT,
     as_json: bool = _JSON,
 ) -> int:
@@ -39,7 +41,7 @@ def report(
     from slaverify.cli.wiring import session_of_run
 
     kinds = _kinds(export)
-    session, number = session_of_run(run_folder, key)
+    session, number = session_of_run(run_folder, key, crl)
     check_signatory(session, authorized_by)
     go(session, number, Step.REPORT)
     code = show_verdict(progress_of(session, number), as_json)

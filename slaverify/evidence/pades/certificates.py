@@ -42,6 +42,8 @@ def facts_of(der: bytes) -> CertificateFacts:
         key_usage=_key_usage(certificate),
         extended_key_usage=_extended_key_usage(certificate),
         policies=_policies(certificate),
+        names_list=_names_list(certificate),
+        der=der,
     )
 
 
@@ -113,3 +115,11 @@ def _policies(certificate: x509.Certificate) -> tuple[str, ...]:
     except x509.ExtensionNotFound:
         return ()
     return tuple(entry.policy_identifier.dotted_string for entry in found)
+
+
+def _names_list(certificate: x509.Certificate) -> bool:
+    try:
+        certificate.extensions.get_extension_for_class(x509.CRLDistributionPoints)
+    except x509.ExtensionNotFound:
+        return False
+    return True

@@ -44,6 +44,7 @@ _Fact = TypeVar("_Fact")
 _GAP = re.compile(rb"<(?:[0-9A-F]{2})+>")
 _ATTACHMENTS = 16
 _FIELDS = 16
+_LISTS = 16
 
 
 def pdf_facts(pdf: bytes, pins: Pins | None) -> SignatureFacts:
@@ -120,6 +121,7 @@ class _Reading:
             gap_problems=self._serve("V10", self._gap_problems) or (),
             signed_digest=self._serve("V12", self._signed_digest) or "",
             structure_problems=self._serve("V15", lambda: structure_problems(self._root())) or (),
+            archived_lists=(self._serve("V14", lambda: _archived_lists(self._reader)) or ()) if level == B_LTA else (),
         )
         certified, permission = self._serve("V04", self._certification) or (False, None)
         attachments, problems = self._serve("V11", self._attachments) or ((), ())
@@ -243,6 +245,19 @@ class _Reading:
         if len({entry.name for entry in signed}) != len(signed):
             problems.append("name twice")
         return signed, tuple(problems)
+
+
+def _archived_lists(reader: PdfFileReader) -> tuple[bytes, ...]:
+    """Return the revocation lists of the document security store, which a document timestamp covers (V08, V09)."""
+    if "/DSS" not in reader.root or "/CRLs" not in reader.root["/DSS"]:
+        return ()
+    named = reader.root["/DSS"]["/CRLs"]
+    if len(named) > _LISTS:
+        raise ValueError("too many revocation lists")
+    streams = [named[index] for index in range(len(named))]
+    if any("/Filter" in stream or not isinstance(stream, generic.StreamObject) for stream in streams):
+        raise ValueError("a revocation list is filtered")
+    return tuple(bytes(stream.data) for stream in streams)
 
 
 def _signatures(reader: PdfFileReader) -> list[_Signature]:
