@@ -14,6 +14,7 @@ from slaverify.custody.deliver import DeliveredItem
 from slaverify.engine import compile_endpoint
 from slaverify.evalset import Item, join
 from slaverify.evidence.receipt import SALTS, salt_line
+from slaverify.judging import GivenAnswer
 from slaverify.run import DerivedExchange, rules_of
 from slaverify.run.journal import Journal
 from slaverify.run.runner import journal_run
@@ -48,18 +49,9 @@ def score_run(session: Session, number: int) -> None:
     """Score every planned exchange and write `scoring/`, and the plain files of the annex under `private/`."""
     folder = session.run_folder(number)
     opened = _open_items(session, number)
-    model = session.contract.model
-    clusters = cluster_names(one.item for one in opened.values())
-    settings = {stratum: settings_for(model, stratum) for stratum in {one.item.stratum for one in opened.values()}}
     with Journal.open(journal_path(folder)) as journal:
-        run = journal_run(journal, compile_endpoint(model), rules_of(model), plan_of(folder))
         nonces = {path: journal.nonce(path) for path in (TRACES, INDEX, RULES, SALTS)}
-    rows: list[tuple[ScoreRecord, Scored]] = []
-    for exchange in run.exchanges:
-        item = opened[exchange.planned.item_id].item
-        scored = score(item, exchange.answer, exchange.outcome, settings[item.stratum])
-        rows.append((finished(scored.record, exchange, clusters[item.id]), scored))
-    rows.sort(key=lambda row: (row[0].item_id, row[0].repetition, row[0].side))
+    rows = [(record, scored) for record, scored, _ in _score_all(session, number, opened)]
     annex = private(session, number) / ANNEX_FOLDER
     put(annex / INDEX, annex_index(nonces[INDEX], [_annex_item(one) for one in opened.values()]))
     put(annex / SALTS, jsonl([{"nonce": nonces[SALTS]}, salt_line(nonces[SALTS])]))
@@ -67,6 +59,37 @@ def score_run(session: Session, number: int) -> None:
     put(folder / TRACES, jsonl([{"nonce": nonces[TRACES]}, *(_trace(record, scored) for record, scored in rows)]))
     # Last: its presence says that the step is done.
     put(folder / SCORES, jsonl(record.to_json() for record, _ in rows))
+
+
+def given_answers(session: Session, number: int) -> list[GivenAnswer]:
+    """Return every answer of a run as code left it, scored again: what a judge is asked about, in record order."""
+    opened = _open_items(session, number)
+    return [
+        GivenAnswer(
+            record=record,
+            item=opened[record.item_id].item,
+            raw_text=None if exchange.answer is None else exchange.answer.text,
+            clean_text=scored.clean_text,
+        )
+        for record, scored, exchange in _score_all(session, number, opened)
+    ]
+
+
+def _score_all(
+    session: Session, number: int, opened: dict[str, _Opened]
+) -> list[tuple[ScoreRecord, Scored, DerivedExchange]]:
+    folder, model = session.run_folder(number), session.contract.model
+    clusters = cluster_names(one.item for one in opened.values())
+    settings = {stratum: settings_for(model, stratum) for stratum in {one.item.stratum for one in opened.values()}}
+    with Journal.open(journal_path(folder)) as journal:
+        run = journal_run(journal, compile_endpoint(model), rules_of(model), plan_of(folder))
+    rows: list[tuple[ScoreRecord, Scored, DerivedExchange]] = []
+    for exchange in run.exchanges:
+        item = opened[exchange.planned.item_id].item
+        scored = score(item, exchange.answer, exchange.outcome, settings[item.stratum])
+        rows.append((finished(scored.record, exchange, clusters[item.id]), scored, exchange))
+    rows.sort(key=lambda row: (row[0].item_id, row[0].repetition, row[0].side))
+    return rows
 
 
 def commit_scores(session: Session, number: int) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from slaverify.contract import Contract
 from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
+from slaverify.judging import PARSERS
 
 PROFILES = ("qa@1", "choice@1")
+JUDGE_ADAPTERS = ("openai_chat@1", "anthropic_messages@1")
 
 
 def check_supported(contract: Contract) -> None:
@@ -19,8 +21,7 @@ def check_supported(contract: Contract) -> None:
 
 def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
     sample, verdict = contract.evaluation_set.sample, contract.verdict
-    if contract.judge is not None:
-        yield "judge", "un juez", "a judge"
+    yield from _judge(contract)
     if contract.method.profile not in PROFILES:
         yield "method.profile", f"el perfil {contract.method.profile}", f"the profile {contract.method.profile}"
     if contract.method.plugins:
@@ -49,6 +50,17 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "schedule.spread", "el tráfico repartido sin ventana", "spread traffic without a window"
     if contract.schedule.shadow_share:
         yield "schedule.shadow_share", "el tráfico de sombra", "shadow traffic"
+
+
+def _judge(contract: Contract) -> Iterator[tuple[str, str, str]]:
+    judge = contract.judge
+    if judge is None:
+        return
+    for member in judge.panel:
+        if member.adapter not in JUDGE_ADAPTERS:
+            yield "judge.panel.adapter", f"el adaptador {member.adapter}", f"the adapter {member.adapter}"
+    if judge.parser not in PARSERS:
+        yield "judge.parser", f"el lector {judge.parser}", f"the parser {judge.parser}"
 
 
 def _unsupported(place: str, es: str, en: str) -> ContractError:

@@ -1,7 +1,8 @@
 """Walk the line: each step looks for its own entry and files and does nothing where they stand.
 
 Order: registered → preflight → run opened → draw → queries → plan → start, anchored → exchanges → run ended →
-references → scores → scores committed → decision → evidence closed and signed → reports → entry `report_issued`.
+references → scores by rule → judge → labels of people → scores committed → decision → evidence closed and signed →
+reports → entry `report_issued`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from slaverify.audit.alone import alone
 from slaverify.audit.closing import close_run_evidence, fit_signing_key
 from slaverify.audit.deciding import DECISION, decide_run
 from slaverify.audit.exchanging import close_blocked, exchange, rewrite
+from slaverify.audit.judging import await_calibration, judge_run, keep_sentinels
 from slaverify.audit.opening import open_next_run, prepare, start
 from slaverify.audit.reporting import issue_reports, issued_languages
 from slaverify.audit.scoring import SCORES, commit_scores, deliver_references, score_run
@@ -69,9 +71,11 @@ def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = S
             raise _nothing_to_resume(session)
         return progress_of(session, last.number)
     else:
+        keep_sentinels(session)
         number, found = open_next_run(session)
     if session.record(number).started is None:
         prepare(session, number, found)
+        keep_sentinels(session, number)
     go(session, number, until)
     return progress_of(session, number)
 
@@ -116,7 +120,7 @@ def progress_of(session: Session, number: int) -> Progressed:
     record, folder = session.record(number), session.run_folder(number)
     facts = {
         Step.RUN: record.terminal is not None and (folder / "run" / "outcomes.jsonl").is_file(),
-        Step.SCORE: record.last("scored") is not None,
+        Step.SCORE: (folder / SCORES).is_file(),
         Step.JUDGE: record.last("scored") is not None,
         Step.DECIDE: (folder / DECISION).is_file(),
         Step.REPORT: issued_languages(record) >= set(session.contract.model.report.languages),
@@ -142,13 +146,8 @@ def _score(session: Session, number: int) -> None:
     record = session.record(number)
     if record.delivery(Part.REFERENCE.value) is None:
         deliver_references(session, number)
-    scored = record.last("scored")
-    if scored is None:
-        if not (session.run_folder(number) / SCORES).is_file():
-            score_run(session, number)
-        commit_scores(session, number)
-    elif covering(session.bank_folder, scored.seq, token=_stamps(session)) is None:
-        session.ledger.checkpoint(session.custodian, session.ports.timestamper)
+    if record.last("scored") is None and not (session.run_folder(number) / SCORES).is_file():
+        score_run(session, number)
 
 
 def _stamps(session: Session) -> bool:
@@ -156,7 +155,14 @@ def _stamps(session: Session) -> bool:
 
 
 def _judge(session: Session, number: int) -> None:
-    """Nothing to ask: this version has no judge, and a contract that names one is refused before it runs."""
+    """Ask the judge, wait for the labels that measure its error, and commit the scores as they then stand."""
+    scored = session.record(number).last("scored")
+    if scored is None:
+        judge_run(session, number)
+        await_calibration(session, number)
+        commit_scores(session, number)
+    elif covering(session.bank_folder, scored.seq, token=_stamps(session)) is None:
+        session.ledger.checkpoint(session.custodian, session.ports.timestamper)
 
 
 def _decide(session: Session, number: int) -> None:

@@ -42,7 +42,7 @@ from slaverify.engine.inflate import InflateError, Inflater
 from slaverify.engine.spec import EndpointSpec
 from slaverify.errors import EndpointError, Text
 
-__all__ = ["HttpWire", "Secrets", "ask_controls", "environment_proxies", "post_timestamp", "read_secrets"]
+__all__ = ["HttpWire", "PostClient", "Secrets", "ask_controls", "environment_proxies", "post_timestamp", "read_secrets"]
 
 TSA_TIMEOUT_S = 10.0
 TSA_MAX_BYTES = 65_536
@@ -105,6 +105,39 @@ class HttpWire:
         call = self._spec.call
         message = _Message(self._spec.method, self._url, headers, request.body, self._proxy, self._proxy_auth)
         return await _exchange(self._session, message, float(call.total_timeout_s), call.max_response_bytes)
+
+
+class PostClient:
+    """Posts bodies to one address of the auditor's own (a judge), under the same rules as a run's client.
+
+    Use as `async with PostClient(url, where=…) as client:` inside one event loop. Raises: ContractError as
+    `parse_address`.
+    """
+
+    def __init__(self, url: str, *, where: str, connections: int = 1, roots: str | None = None) -> None:
+        """Prepare the client; `where` is the place of the contract that a refusal names."""
+        self._address = parse_address(url, where=where)
+        self._connections = connections
+        self._context = tls_context(frozenset(), roots)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> PostClient:
+        self._session = new_session(self._address, (), self._context, self._connections, guard=True)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def post(self, body: bytes, headers: Sequence[tuple[str, str]], total_s: float, cap: int) -> WireResult:
+        """Post one body and return what came back, at most `cap` bytes in `total_s` seconds; a fault is a value."""
+        if self._session is None:
+            raise RuntimeError("the client is not open")
+        message = _Message("POST", URL(self._address.url), CIMultiDict(headers), body)
+        return await _exchange(self._session, message, total_s, cap)
 
 
 def _headers(spec: EndpointSpec, secrets: Secrets) -> CIMultiDict[str]:

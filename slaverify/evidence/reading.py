@@ -18,6 +18,7 @@ OUTCOMES = "run/outcomes.jsonl"
 SCORES = "scoring/scores.jsonl"
 RESULTS = "statistics/results.json"
 VOTES = "judging/judgements.jsonl"
+PANEL = "judging/panel.json"
 DISPUTES = "replies/disputes.jsonl"
 CONTRACT = "contract/contract.json"
 

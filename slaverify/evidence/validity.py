@@ -31,7 +31,7 @@ from slaverify.custody import (
 from slaverify.decision import RunValidity
 from slaverify.errors import CustodyError
 from slaverify.evidence.bundle import Bundle
-from slaverify.evidence.reading import LEDGER, OUTCOMES, VOTES, checkpoint_numbers, run_number, utc_time
+from slaverify.evidence.reading import LEDGER, OUTCOMES, PANEL, VOTES, checkpoint_numbers, run_number, utc_time
 
 _BANK = "custody/bank_manifest.json"
 _MAX_LEDGER = 64 * 1024**2
@@ -53,7 +53,7 @@ def run_validity(bundle: Bundle, contract: LoadedContract, number: int | None = 
     if record is None or record.started is None:
         return RunValidity(valid=False, reason="ledger")
     reason = _ending(record) or _engine(bundle, contract) or _clock(bundle, terms, view, record)
-    return RunValidity(valid=reason is None, reason=reason, judge_drift=_judged(bundle))
+    return RunValidity(valid=reason is None, reason=reason, judge_drift=_drifted(bundle))
 
 
 def ledger_view(bundle: Bundle, terms: Terms) -> LedgerView:
@@ -129,6 +129,8 @@ def _reader(terms: Terms) -> TimestampVerifier | None:
     return TokenReader()
 
 
-def _judged(bundle: Bundle) -> bool:
+def _drifted(bundle: Bundle) -> bool:
     # A judged run is taken as drifted until its sentinels are read and say otherwise: absence is no pass.
-    return bundle.has(VOTES) and any(True for _ in bundle.lines(VOTES))
+    if not (bundle.has(VOTES) and any(True for _ in bundle.lines(VOTES))):
+        return False
+    return not bundle.has(PANEL) or bundle.json(PANEL).get("drift") is not False

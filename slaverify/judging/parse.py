@@ -119,7 +119,9 @@ def parse(reply: Reply, asked: Asked) -> ParseResult:
 def _interface(reply: Reply, asked: Asked) -> FailureKind | None:
     if reply.fault is not None:
         return FailureKind.TRANSPORT
-    if asked.echo is not None and reply.echo != asked.echo:
+    # A filter in front of the model refuses without naming it: nothing is then known of another model.
+    filtered = reply.refused and reply.echo is None
+    if asked.echo is not None and reply.echo != asked.echo and not filtered:
         return FailureKind.IDENTITY_MISMATCH
     if reply.refused or reply.stop in ("content_filter", "refusal"):
         return FailureKind.REFUSAL

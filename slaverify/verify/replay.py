@@ -3,14 +3,15 @@
 1. with the edition of the parties: outcomes, flags, versions and keyed digests follow from the recorded bytes;
 2. always: one score record per exchange of the sample, of its stratum, with the outcome of the run;
 3. with the annex: each item is the one that the bank committed to, and the rules give the records again, byte for
-   byte; what a judge or a person decided is attested and compared in all other fields.
+   byte; what a judge decided follows from its recorded replies, what a person decided is attested and compared in
+   all other fields.
 
 Source: docs/spec/verification.md (V19), docs/spec/run.md, docs/spec/score-record.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from slaverify.canonical import JsonObject
 from slaverify.contract import LoadedContract, Outcome
@@ -19,6 +20,7 @@ from slaverify.engine import compile_endpoint
 from slaverify.errors import Text
 from slaverify.evalset import Item
 from slaverify.evidence import Bundle
+from slaverify.judging import GivenAnswer
 from slaverify.run import (
     EXCHANGES,
     OUTCOMES,
@@ -33,6 +35,7 @@ from slaverify.run import (
 from slaverify.scoring import ScoreRecord, score, settings_for
 from slaverify.verify.annex_items import INDEX, opened, read_annex_index
 from slaverify.verify.checks import Part, failed, noted, skipped
+from slaverify.verify.judged import public_parts, rejudge, replayed_parts
 from slaverify.verify.records import RULE, answer_mac, cluster_names, finished
 from slaverify.verify.trees import first_difference
 
@@ -42,9 +45,9 @@ _WHOLE_BODY = 262_144
 _WHOLE_LINES = 384 * 1024**2
 """Bodies up to this many bytes, and files of exchanges up to this many, stand whole."""
 _Key = tuple[str, int, str]
-_BY_OTHERS = ("judge", "person")
+PERSON = "person"
 _THEIRS = ("correctness", "grounding", "verdict", "criteria", "bounds", "value", "flags", "events", "decided_by")
-"""Fields that a judge or a person may fill in what no rule settled."""
+"""Fields that a person may fill in what no rule settled."""
 
 
 def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Iterator[Part]:
@@ -65,6 +68,7 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
     index = parse_index(bundle.read("custody/index.jsonl", _MAX))
     records = [ScoreRecord.from_json(line, where=SCORES) for line in bundle.lines(SCORES)]
     yield from _paired(records, run, index)
+    yield from public_parts(bundle, contract, records)
     yield from _scores(bundle, contract, annex, records, run, index, from_bytes)
 
 
@@ -196,20 +200,33 @@ def _scores(
         return
     clusters = cluster_names(items.values())
     exchanges = {_key_of(one): one for one in run.exchanges}
-    for record in records:
-        item = items[record.item_id]
-        again = _scored(contract, item, exchanges[_key(record)], clusters[item.id])
-        yield from _compared(record, again)
+    answers = [
+        _scored(contract, items[record.item_id], exchanges[_key(record)], clusters[record.item_id])
+        for record in records
+    ]
+    rescored: Sequence[ScoreRecord] = [answer.record for answer in answers]
+    if contract.model.judge is not None:
+        again = rejudge(bundle, contract, annex, answers)
+        yield from replayed_parts(bundle, annex, again)
+        rescored = again.records
+    for record, derived in zip(records, rescored, strict=True):
+        yield from _compared(record, derived)
 
 
-def _scored(contract: LoadedContract, item: Item, exchange: DerivedExchange, cluster: str | None) -> ScoreRecord:
-    settings = settings_for(contract.model, item.stratum)
-    return finished(score(item, exchange.answer, exchange.outcome, settings).record, exchange, cluster)
+def _scored(contract: LoadedContract, item: Item, exchange: DerivedExchange, cluster: str | None) -> GivenAnswer:
+    scored = score(item, exchange.answer, exchange.outcome, settings_for(contract.model, item.stratum))
+    return GivenAnswer(
+        record=finished(scored.record, exchange, cluster),
+        item=item,
+        raw_text=None if exchange.answer is None else exchange.answer.text,
+        clean_text=scored.clean_text,
+    )
 
 
 def _compared(record: ScoreRecord, again: ScoreRecord) -> Iterator[Part]:
     stored, computed = record.to_json(), again.to_json()
-    if record.decided_by in _BY_OTHERS and again.decided_by != RULE:
+    # What a person decided is attested: the label stands in the calibration.
+    if record.decided_by == PERSON and again.decided_by != RULE:
         stored, computed = _without(stored), _without(computed)
     found = first_difference(stored, computed)
     if found is not None:

@@ -154,11 +154,28 @@ def score(
     return _walk_to(run_folder, "score", as_json)
 
 
-def judge(run_folder: Path = _RUN, as_json: bool = _JSON) -> int:
-    """Ask the judge what no rule settled; a contract without a judge has nothing to ask."""
-    code = _walk_to(run_folder, "judge", as_json)
-    say(t("el contrato no tiene juez: decide solo código", "the contract has no judge: code alone decides"))
-    return code
+def judge(
+    run_folder: Path = _RUN,
+    dry_run: bool = _DRY,
+    item: str = typer.Option("", "--item", metavar="ITEM", help=t("Con --dry-run: un ítem.", "With --dry-run: one.")),
+    resume: bool = _RESUME,
+    more_calls: int = typer.Option(
+        0, "--more-calls", min=0, metavar="N", help=t("Llamadas sobre el presupuesto.", "Calls beyond the budget.")
+    ),
+    as_json: bool = _JSON,
+) -> int:
+    """Ask the judge what no rule settled; what was answered before is never asked again (`--resume` says so aloud)."""
+    from slaverify.cli.commands.judging import ask, show_plan
+
+    del resume  # every call resumes: the word is accepted because all commands of the line have it
+    if dry_run:
+        return show_plan(run_folder, item, as_json)
+    done = ask(run_folder, more_calls)
+    if done is None:
+        code = _walk_to(run_folder, "judge", as_json)
+        say(t("el contrato no tiene juez: decide solo código", "the contract has no judge: code alone decides"))
+        return code
+    return _walk_to(run_folder, "judge", as_json)
 
 
 def decide(run_folder: Path = _RUN, as_json: bool = _JSON) -> int:
