@@ -108,14 +108,10 @@ class HttpWire:
 
 
 class PostClient:
-    """Posts bodies to one address of the auditor's own (a judge), under the same rules as a run's client.
-
-    Use as `async with PostClient(url, where=…) as client:` inside one event loop. Raises: ContractError as
-    `parse_address`.
-    """
+    """Posts to one address of the auditor's own (a judge), under the rules of a run's client; used like `HttpWire`."""
 
     def __init__(self, url: str, *, where: str, connections: int = 1, roots: str | None = None) -> None:
-        """Prepare the client; `where` is the place of the contract that a refusal names."""
+        """Prepare the client. Raises: ContractError as `parse_address`, at the place `where`."""
         self._address = parse_address(url, where=where)
         self._connections = connections
         self._context = tls_context(frozenset(), roots)

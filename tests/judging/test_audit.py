@@ -230,6 +230,9 @@ def test_a_spent_budget_stops_cleanly_and_goes_on_with_more(tmp_path: Path, keys
         assert judge.calls == 190
         done = slaverify(place, "judge", str(place.run), "--more-calls", "1000")
         assert done.returncode == 0, done.stderr
+        assert judge.calls > 190
+        session, number = session_of_run(place.run)
+        go(session, number, Step.DECIDE)
         assert parts(place) == []
 
 
