@@ -98,7 +98,6 @@ def _run_vectors(path: Path) -> Sequence[VectorOutcome]:
     from slaverify.custody import vectors as custody
     from slaverify.decision import vectors as decision
     from slaverify.errors import ApplicationError, Text
-    from slaverify.scoring import vectors as scoring
 
     document = _vectors(path, read(path, _MAX_VECTORS))
     if isinstance(document, dict) and custody.is_custody(document) and isinstance(document.get("cases"), list):
@@ -110,27 +109,37 @@ def _run_vectors(path: Path) -> Sequence[VectorOutcome]:
             "SLV-A017",
             Text("no es un archivo de vectores que esta versión corra", "not a vector file that this version runs"),
             fix=Text(
-                "dé un archivo de la forma de statistics.json, custody.json, trajectory.json o scoring.jsonl",
-                "give a file of the shape of statistics.json, custody.json, trajectory.json or scoring.jsonl",
+                "dé uno de la forma de statistics, custody o trajectory.json, scoring o judge_output.jsonl",
+                "give one of the shape of statistics, custody or trajectory.json, scoring or judge_output.jsonl",
             ),
             where=str(path),
         )
-    return scoring.conformance(document) if _speaks_of_references(document) else decision.conformance(document)
+    return _of_lines(document) if _of_answers(document) else decision.conformance(document)
+
+
+def _of_lines(cases: Sequence[object]) -> Sequence[VectorOutcome]:
+    """Run each line by the room that it belongs to: what a judge wrote is read by the judge's parser."""
+    from slaverify.judging import vectors as judging
+    from slaverify.scoring import vectors as scoring
+
+    by_judge = iter(judging.conformance([case for case in cases if judging.is_judge(case)]))
+    by_rule = iter(scoring.conformance([case for case in cases if not judging.is_judge(case)]))
+    return [next(by_judge if judging.is_judge(case) else by_rule) for case in cases]
 
 
 def _vectors(path: Path, data: bytes) -> JsonValue:
-    # one document, or one object a line where one of them speaks of a reference
+    # one document, or one object a line where one of them speaks of a reference or of a judge's reply
     try:
         if path.suffix != ".jsonl":
             return cast("JsonValue", json.loads(data))
         lines = [json.loads(line) for line in data.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
         raise _shape(path, str(error)) from error
-    return lines if _speaks_of_references(lines) else None
+    return lines if _of_answers(lines) else None
 
 
-def _speaks_of_references(lines: Sequence[object]) -> bool:
-    return any(isinstance(line, dict) and "reference_kind" in line for line in lines)
+def _of_answers(lines: Sequence[object]) -> bool:
+    return any(isinstance(line, dict) and bool({"reference_kind", "expected_nonce"} & line.keys()) for line in lines)
 
 
 def _shape(path: Path, detail: str) -> Exception:
