@@ -106,15 +106,16 @@ _MANY = {
     BODY: ("INSERT OR IGNORE INTO body (digest, bytes) VALUES {rows}", "(?, ?)"),
     INTENT: (
         "INSERT INTO attempt (exchange_id, turn, number, started_at, start_ns, request_digest) VALUES {rows}",
-        "(?, 0, ?, ?, ?, ?)",
+        "(?, ?, ?, ?, ?, ?)",
     ),
     IN_FLIGHT: ("UPDATE exchange SET state = 'in_flight', not_before = NULL WHERE exchange_id IN ({rows})", "?"),
     RESULT: (
         (
             f"UPDATE attempt SET {_RESULT_SETS} FROM (VALUES {{rows}}) AS given "  # noqa: S608 - constants of this room
-            "WHERE exchange_id = given.column16 AND turn = 0 AND number = given.column17 AND attempt.end_ns IS NULL"
+            "WHERE exchange_id = given.column16 AND turn = given.column17 AND number = given.column18 "
+            "AND attempt.end_ns IS NULL"
         ),
-        f"({', '.join('?' * 17)})",
+        f"({', '.join('?' * 18)})",
     ),
     STATE: (
         (
