@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test depends on a clock: a busy machine is not a fault.
+settings.register_profile("slaverify", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("slaverify")
 
 TESTS = Path(__file__).resolve().parent
 SHARED = TESTS.parent.parent / "shared"

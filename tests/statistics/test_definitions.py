@@ -24,8 +24,11 @@ from slaverify.statistics import (
     check_spending,
     clustered_interval,
     combined,
+    corpus_rate_interval,
+    corpus_rate_log_e,
     early_stop,
     equivalent_labels,
+    fisher_exact,
     independent_difference,
     judge_corrected,
     logit_interval,
@@ -327,3 +330,56 @@ def test_rules_and_a_judge_share_an_interval() -> None:
     assert (blind.center, blind.low, blind.high) == (None, None, None)
     assert blind.guard == judge_corrected(80, 100, Confusion(y0=20, m0=50, y1=20, m1=50), 0.95).guard
     assert blind.guard is not None
+
+
+STAKES = (0.03, 0.1, 0.3, 0.6, 0.85)
+corpora = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20)), min_size=1, max_size=25)
+
+
+def bet(shares: list[float], t: float) -> float:
+    """The mean over the stakes of the wealth of a bettor who holds that the mean share is above t."""
+    return math.log(sum(math.prod(1 + stake * (y / t - 1) for y in shares) for stake in STAKES) / len(STAKES))
+
+
+@given(corpora, st.integers(1, 19))
+def test_the_bets_on_a_corpus_are_products(units: list[tuple[int, int]], tenths: int) -> None:
+    """Errors count up to twice the weight; a unit of w words shows e - t w on its range."""
+    t, w_max, ratio = tenths / 10, 20, 2.0
+    errors, weights = [e for e, _ in units], [w for _, w in units]
+    found = corpus_rate_log_e(errors, weights, t, w_max, Decimal(2))
+    shares = [(min(e, ratio * w) - t * w + t * w_max) / (ratio * w_max) for e, w in units]
+    assert found.log_e_breach == pytest.approx(bet(shares, t / ratio), abs=1e-9)
+    assert found.log_e_pass == pytest.approx(bet([1 - y for y in shares], 1 - t / ratio), abs=1e-9)
+
+
+@given(corpora, st.sampled_from(["0.80", "0.95", "0.99"]))
+def test_the_limits_of_a_corpus_are_where_the_bets_reach_the_bar(units: list[tuple[int, int]], level: str) -> None:
+    errors, weights = [e for e, _ in units], [w for _, w in units]
+    assume(sum(weights) > 0)
+    found = corpus_rate_interval(errors, weights, 20, Decimal(2), Decimal(level))
+    assert found.mean == pytest.approx(sum(min(e, 2 * w) for e, w in units) / sum(weights))
+    bar = math.log(2 / (1 - float(level)))
+    if found.low > 1e-9:
+        assert corpus_rate_log_e(errors, weights, found.low, 20, Decimal(2)).log_e_breach == pytest.approx(
+            bar, abs=1e-6
+        )
+    if found.high < 2 - 1e-9:
+        assert corpus_rate_log_e(errors, weights, found.high, 20, Decimal(2)).log_e_pass == pytest.approx(bar, abs=1e-6)
+
+
+def test_where_a_corpus_begins_and_ends() -> None:
+    assert corpus_rate_interval([0], [1], 1, Decimal(2), 0.95).mean == 0.0
+    assert corpus_rate_log_e([0, 0], [0, 20], 1.9, 20, Decimal(2)).log_e_pass > 0.0
+    with pytest.raises(StatisticsError, match="SLV-S002"):
+        corpus_rate_interval([0], [0], 0, Decimal(2), 0.95)
+    for t in (0, 2):
+        with pytest.raises(StatisticsError, match="SLV-S001"):
+            corpus_rate_log_e([0], [1], t, 20, Decimal(2))
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+def test_fisher_is_that_of_scipy(a: int, b: int, c: int, d: int) -> None:
+    from scipy.stats import fisher_exact as of_scipy
+
+    assume((a + b) * (c + d) * (a + c) * (b + d) > 0)  # scipy has no number for an empty margin
+    assert float(fisher_exact(a, b, c, d)) == pytest.approx(of_scipy([[a, b], [c, d]]).pvalue, rel=1e-7)
