@@ -13,9 +13,10 @@ from slaverify.audit.witnessing import await_witnesses
 from slaverify.canonical import JsonObject, jcs, loads_canonical, sha256_hex
 from slaverify.contract import LoadedContract, Role, method_digest
 from slaverify.custody import Draw, Part, RunPermit, authorise, draw_json, draw_run
-from slaverify.custody.append import RunStart, open_run, record_draw, register_contract, register_key, start_run
+from slaverify.custody.append import RunStart, open_run, register_contract, register_key, start_run
 from slaverify.custody.checkpoints import covering
 from slaverify.custody.deliver import DeliveredItem, deliver, delivery_path, open_delivery
+from slaverify.custody.drawing import settle_draw
 from slaverify.engine import compile_endpoint
 from slaverify.engine.wire import Secrets, read_secrets
 from slaverify.run import PLAN, Plan, build_plan, plan_bytes, plan_sha256, read_plan
@@ -58,7 +59,15 @@ def prepare(session: Session, number: int, found: PreflightRecord | None) -> Non
     write_pointers(folder, session.bank_folder, session.keys.folder, session.out)
     put(folder / "contract" / "contract.json", jcs(session.contract.tree))
     _put_signatures(session.contract, folder)
-    drawn = record_draw(session.ledger, session.auditor, session.bank.index, session.terms, number)
+    drawn = settle_draw(
+        session.ledger,
+        session.bank.index,
+        session.terms,
+        number,
+        custodian=session.custodian,
+        auditor=session.auditor,
+        now=session.ports.clock(),
+    )
     put(folder / "custody" / "draw.json", draw_json(drawn))
     deliver_part(session, drawn, Part.QUERY)
     plan = _plan(session, folder, drawn)

@@ -26,8 +26,6 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "method.profile", f"el perfil {contract.method.profile}", f"the profile {contract.method.profile}"
     if contract.method.plugins:
         yield "method.plugins", "complementos", "plug-ins"
-    if sample.method == "commit_reveal":
-        yield "evaluation_set.sample.method", "el sorteo commit_reveal", "the draw commit_reveal"
     if sample.arms.anchor or sample.arms.twin or sample.arms.probe:
         yield "evaluation_set.sample.arms", "brazos fuera de las métricas", "arms outside the metrics"
     if verdict.early_stop is not None:
@@ -38,8 +36,6 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "verdict.integrity", "los patrones que bloquean", "patterns that block"
     if contract.ledger.blind == "on":
         yield "ledger.blind", "los inicios ciegos", "blind starts"
-    if contract.ledger.beacon is not None:
-        yield "ledger.beacon", "la baliza", "the beacon"
     if not contract.report.signature.tsa_urls:
         yield "report.signature.tsa_urls", "un informe sin sello de tiempo", "a report without a timestamp"
     if contract.contract.purpose != "audit":

@@ -11,7 +11,7 @@ from slaverify.custody.beacon import beacon_randomness, beacon_round
 from slaverify.custody.blind import blind_commitment, check_blinds_opened
 from slaverify.custody.commitments import Leaf, Part, commitment, item_bytes, part_bytes, salt
 from slaverify.custody.cosigners import UNTIMED, Signer, signers
-from slaverify.custody.disputes import dispute_state
+from slaverify.custody.disputes import Dispute, dispute_state, disputes_of, rulings
 from slaverify.custody.draw import (
     Draw,
     Selection,
@@ -23,9 +23,11 @@ from slaverify.custody.draw import (
     ledger_events,
     select,
 )
+from slaverify.custody.draw_order import DRAWERS, check_draw_order, due_round, read_round, waiting
 from slaverify.custody.ed25519 import SigningKey, key_id
 from slaverify.custody.entries import Entry, split_lines
 from slaverify.custody.exposure import ExposureEvent, ItemState, eligible, item_states, remaining_audits
+from slaverify.custody.holders import check_holders
 from slaverify.custody.index import PROBE, Index, parse_index
 from slaverify.custody.leaks import fresh_vs_exposed, honeytoken, spot_check_power, twin_mcnemar
 from slaverify.custody.ledger_rules import (
@@ -63,17 +65,20 @@ from slaverify.custody.ports import Clock, Timestamper, TimestampVerifier, Token
 from slaverify.custody.register import RegisteredKey
 from slaverify.custody.runs import RunRecord
 from slaverify.custody.seeds import draw_commitment, draw_seed, ticket
+from slaverify.custody.spot import bad_rate_bound, check_spot_checks, spot_items
 from slaverify.custody.sshsig import verify_sshsig
 from slaverify.custody.terms import Terms, Witness, terms_of
 from slaverify.custody.view import LedgerView
 
 __all__ = [
+    "DRAWERS",
     "PROBE",
     "UNTIMED",
     "Access",
     "Bank",
     "CheckpointPolicy",
     "Clock",
+    "Dispute",
     "Draw",
     "Entry",
     "Expected",
@@ -106,6 +111,7 @@ __all__ = [
     "VerifiedCheckpoint",
     "Witness",
     "authorise",
+    "bad_rate_bound",
     "bank_origin",
     "beacon_randomness",
     "beacon_round",
@@ -113,17 +119,22 @@ __all__ = [
     "capped",
     "check_bank",
     "check_blinds_opened",
+    "check_draw_order",
+    "check_holders",
     "check_not_early",
     "check_sent",
+    "check_spot_checks",
     "commitment",
     "consistency_proof",
     "custody_facts",
     "dispute_state",
+    "disputes_of",
     "draw_commitment",
     "draw_data",
     "draw_json",
     "draw_run",
     "draw_seed",
+    "due_round",
     "eligible",
     "exposure_json",
     "fresh_vs_exposed",
@@ -144,13 +155,16 @@ __all__ = [
     "parse_vkey",
     "part_bytes",
     "read_ledger",
+    "read_round",
     "remaining_audits",
+    "rulings",
     "salt",
     "select",
     "signers",
     "slug",
     "split_lines",
     "spot_check_power",
+    "spot_items",
     "terms_of",
     "ticket",
     "twin_mcnemar",
@@ -161,4 +175,5 @@ __all__ = [
     "verify_note",
     "verify_opening",
     "verify_sshsig",
+    "waiting",
 ]

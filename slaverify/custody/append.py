@@ -173,15 +173,17 @@ def open_run(ledger: LedgerFile, auditor: PartyKey, terms: Terms, *, candidate: 
     return RunRecord(terms.contract_digest, entry.run or 0, entry)
 
 
-def record_draw(ledger: LedgerFile, auditor: PartyKey, index: Index, terms: Terms, run: int) -> Draw:
-    """Draw for a run and record it; where the draw is on record, compute it again and compare.
+def record_draw(
+    ledger: LedgerFile, auditor: PartyKey, index: Index, terms: Terms, run: int, *, light: JsonObject | None = None
+) -> Draw:
+    """Draw for a run and record it, with the round of a beacon; a draw on record is computed again and compared.
 
     Raises: as `custody.draw_run`.
     """
     found: list[Draw] = []
 
     def build(view: LedgerView) -> Draft | Entry:
-        drawn = draw_run(index, view, terms, run)
+        drawn = draw_run(index, view, terms, run, light=light)
         found[:] = [drawn]
         record = view.run(terms.contract_digest, run)
         if record is not None and record.draw is not None:

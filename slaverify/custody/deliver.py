@@ -9,7 +9,7 @@ Not pure: a second door.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -232,14 +232,39 @@ def open_item(
     From the entry on the item is disclosed: it is never drawn again.
     Raises: CustodyError SLV-K054 (no such item), and what opening the bank raises.
     """
-    with open_bank(ledger.folder, bank, custodian.age_identity, private) as opened:
-        found = opened.items([item_id])[0]
-        key = salt(opened.header.seed, found.i, part)
+    wanted = [(item_id, part)]
+    return open_items(ledger, bank, wanted, purpose=purpose, to=to, custodian=custodian, private=private)[0]
+
+
+def open_items(
+    ledger: LedgerFile,
+    bank: Bank,
+    wanted: Sequence[tuple[str, Part]],
+    *,
+    purpose: str,
+    to: str,
+    custodian: PartyKey,
+    private: Path,
+) -> list[Path]:
+    """Open several parts, the bank being decrypted once; return their folders. Raises: as `open_item`."""
     checkpoint = read_bounded(ledger.folder / "bank.checkpoint", _MAX_CHECKPOINT, 27)
+    made = []
+    with open_bank(ledger.folder, bank, custodian.age_identity, private) as opened:
+        for item_id, part in wanted:
+            found = opened.items([item_id])[0]
+            key = salt(opened.header.seed, found.i, part)
+            made.append((found, part, key))
+    folders = []
+    for found, part, key in made:
+        data: JsonObject = {"item": found.id, "part": part.value, "purpose": purpose, "to": to}
+        ledger.append("item_opened", data, [custodian])
+        folders.append(_write_opening(ledger.folder, bank, found, part, key, checkpoint))
+    return folders
+
+
+def _write_opening(root: Path, bank: Bank, found: PackageItem, part: Part, key: bytes, checkpoint: bytes) -> Path:
     opening = make_opening(bank.digest, bank.index, found.i, part, key, found.part(part), checkpoint)
-    data: JsonObject = {"item": item_id, "part": part.value, "purpose": purpose, "to": to}
-    ledger.append("item_opened", data, [custodian])
-    folder = ledger.folder / "openings" / f"{item_id}.{part.value}"
+    folder = root / "openings" / f"{found.id}.{part.value}"
     folder.mkdir(parents=True, exist_ok=True)
     plain = {
         "opening.json": opening,

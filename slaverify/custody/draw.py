@@ -95,8 +95,10 @@ def select(
     return Selection(sample, spare)
 
 
-def draw_run(index: Index, view: LedgerView, terms: Terms, run: int) -> Draw:
+def draw_run(index: Index, view: LedgerView, terms: Terms, run: int, *, light: JsonObject | None = None) -> Draw:
     """Compute the draw of a run: as the ledger recorded it, or, where it has none yet, as it results now.
+
+    `light` is the beacon's round of a draw that is not on record yet.
 
     Raises: CustodyError SLV-K040 (no such run), SLV-K050 (too few items), SLV-K053 (the recorded draw is another),
     SLV-K054 (a stratum or arm that cannot be drawn).
@@ -104,7 +106,8 @@ def draw_run(index: Index, view: LedgerView, terms: Terms, run: int) -> Draw:
     record = _record(view, terms, run)
     entry = record.draw
     at_size = view.size if entry is None else integer(entry.data, "at_size")
-    seed = _seed(view, record, entry)
+    beacon = light if entry is None else entry.data.get("beacon")
+    seed = _seed(view, record, beacon)
     events = [event for event in ledger_events(index, view, terms.exposure_group) if event.seq < at_size]
     planned = _planned(index, terms)
     available = _available(index, events, terms)
@@ -120,7 +123,7 @@ def draw_run(index: Index, view: LedgerView, terms: Terms, run: int) -> Draw:
         reserve_per_stratum=terms.reserve if terms.method != "full" else 0,
         selection=selection,
         remaining_audits=remaining_audits(left, planned),
-        beacon=None if entry is None else entry.data.get("beacon"),
+        beacon=beacon,
     )
     if entry is not None and _recorded(entry) != (found.seed, found.method, planned, found.sample_sha256):
         raise fault(
@@ -145,14 +148,13 @@ def _record(view: LedgerView, terms: Terms, run: int) -> RunRecord:
     return record
 
 
-def _seed(view: LedgerView, record: RunRecord, entry: Entry | None) -> bytes:
+def _seed(view: LedgerView, record: RunRecord, beacon: JsonValue) -> bytes:
     contract = view.contract(record.contract_digest)
     bank = None if contract is None else view.bank(text(contract.data, "bank_digest"))
     if contract is None or bank is None:
         raise fault(40, "el contrato no está registrado", "the contract is not registered")
-    beacon = None if entry is None else beacon_randomness(entry, f"ledger.jsonl:{entry.seq + 1}")
     banks, contracts = {text(bank.data, "bank_digest"): bank}, {record.contract_digest: contract}
-    return seed_of(banks, contracts, record, beacon)
+    return seed_of(banks, contracts, record, beacon_randomness(beacon, "draw"))
 
 
 def _planned(index: Index, terms: Terms) -> dict[str, int]:

@@ -13,6 +13,7 @@ from slaverify.custody.manifest import Manifest
 from slaverify.custody.overlaps import same_organisation
 from slaverify.custody.permit import RunPermit
 from slaverify.custody.shapes import read_time
+from slaverify.custody.spot import chosen_by
 from slaverify.custody.terms import Terms
 from slaverify.custody.view import LedgerView
 
@@ -24,6 +25,8 @@ LEVELS = (
 )
 """Name of each level from 0 and the facts that it adds."""
 FACTS = tuple(fact for _, facts in LEVELS for fact in facts)
+DRILL_PASSED = "passed"
+"""Result of a recovery drill that opened its envelope."""
 _DRILL_DAYS = 400
 
 
@@ -79,7 +82,7 @@ def custody_facts(
     could not be proved anchored. `witnesses` names who signed validly the checkpoints `start` and `end`.
     """
     anchored = permit is not None and bool(permit.anchors)
-    spot = tuple(entry.seq for entry in view.find_all("spot_check"))
+    spot = tuple(entry.seq for entry in view.find_all("spot_check") if chosen_by(entry) is not None)
     drills = _drills(view)
     return (
         Fact("sealed", sealed, _seqs(view, "bank_sealed")),
@@ -141,4 +144,6 @@ def _roles_split(terms: Terms, manifest: Manifest) -> bool:
 def _drills(view: LedgerView) -> tuple[int, ...]:
     last = read_time(view[view.size - 1].time)
     oldest = last - timedelta(days=_DRILL_DAYS)
-    return tuple(entry.seq for entry in view.find_all("drill") if read_time(entry.time) >= oldest)
+    # A drill that failed, or whose result nobody wrote down, shows nothing.
+    passed = view.find_all("drill", result=DRILL_PASSED)
+    return tuple(entry.seq for entry in passed if read_time(entry.time) >= oldest)

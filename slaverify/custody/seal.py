@@ -38,6 +38,7 @@ from slaverify.custody.package import (
     attachment_line,
 )
 from slaverify.custody.ports import Clock, Timestamper
+from slaverify.custody.recovery import IDENTITY_FILE, Shared
 from slaverify.custody.shapes import is_hex32, is_id, time_text
 
 RECIPIENT_ROLES = ("custodian", "recovery")
@@ -69,6 +70,8 @@ class SealTerms:
     plaintext_access: Sequence[Access] = ()
     recipients: Sequence[Recipient] = ()
     replaces: str | None = None
+    recovery: Shared | None = None
+    """Recovery by shares; its identity file goes beside the bank, its recipient among those of the bank."""
     attachments: Mapping[str, bytes] = field(default_factory=dict)
     """Content of each attachment by its SHA-256 (hex)."""
 
@@ -151,11 +154,14 @@ def _seal(
         plaintext_access=tuple(terms.plaintext_access),
         limits=terms.limits,
         replaces=terms.replaces,
+        recovery=None if terms.recovery is None else (terms.recovery.k, len(terms.recovery.shares)),
     )
     write_whole(work / "index.jsonl", index.file_bytes())
     write_whole(work / "manifest.json", manifest.file_bytes())
     origin = bank_origin(custodian.organisation, terms.bank_id)
     write_whole(work / "verify_item.sh", (Path(__file__).parent / "verify_item.sh").read_bytes(), 0o755)
+    if terms.recovery is not None:
+        write_whole(work / IDENTITY_FILE, terms.recovery.identity_file)
     write_whole(work / "bank.checkpoint", sign_checkpoint(origin, manifest.n, index.root, custodian))
     ledger = _begin_ledger(work, manifest, custodian, clock, register)
     ledger.checkpoint(custodian, timestamper)
@@ -181,7 +187,8 @@ def _begin_ledger(
 
 
 def _recipients(terms: SealTerms, custodian: PartyKey) -> tuple[Recipient, ...]:
-    found = (Recipient("custodian", custodian.age_recipient), *terms.recipients)
+    shared = () if terms.recovery is None else (Recipient("recovery", terms.recovery.recipient),)
+    found = (Recipient("custodian", custodian.age_recipient), *terms.recipients, *shared)
     for one in found:
         if one.role not in RECIPIENT_ROLES:
             raise fault(

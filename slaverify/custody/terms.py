@@ -27,6 +27,14 @@ class Witness:
     ssh: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class BeaconTerms:
+    """The public beacon that a contract adds to the seed: chain hash (hex) and public key (96 bytes)."""
+
+    chain_hash: str
+    public_key: bytes
+
+
 @dataclass(frozen=True)
 class Terms:
     """What a contract says about custody. Digests are `sha256:<hex>`."""
@@ -53,6 +61,9 @@ class Terms:
     blind: bool
     tsa_roots: tuple[str, ...]
     max_upheld: Decimal
+    beacon: BeaconTerms | None = None
+    adjudicator: str | None = None
+    """Key id of who alone resolves disputes, if the contract pins one."""
 
     @property
     def trust(self) -> Trust:
@@ -122,7 +133,16 @@ def _terms(tree: JsonObject, contract_digest: str) -> Terms:
         blind=ledger.get("blind") == "on",
         tsa_roots=texts(signature, "tsa_roots") if signature.get("tsa_roots") is not None else (),
         max_upheld=Decimal(optional_text(disputes, "max_upheld") or "0.05"),
+        beacon=_beacon(ledger),
+        adjudicator=optional_text(_optional_block(disputes, "adjudicator"), "key_id"),
     )
+
+
+def _beacon(ledger: JsonObject) -> BeaconTerms | None:
+    if ledger.get("beacon") is None:
+        return None
+    stated = _block(ledger, "beacon")
+    return BeaconTerms(text(stated, "chain_hash"), bytes.fromhex(text(stated, "public_key")))
 
 
 def _block(tree: JsonObject, key: str) -> JsonObject:

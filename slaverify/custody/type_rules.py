@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from slaverify.canonical import JsonValue
 from slaverify.custody.blind import blind_commitment
 from slaverify.custody.entries import CHANGE_CHECK, Entry
 from slaverify.custody.faults import fault
@@ -134,7 +135,9 @@ def _draw(state: LedgerState, entry: Entry, where: str) -> None:
     committed = entry.data["method"] == "commit_reveal"
     if committed != bool(record.all("draw_commit")):
         raise _order(where, "el método no corresponde a los compromisos", "the method does not fit the commitments")
-    if seed_of(state.banks, state.contracts, record, beacon_randomness(entry, where)).hex() != text(entry.data, "seed"):
+    if seed_of(state.banks, state.contracts, record, beacon_randomness(entry.data.get("beacon"), where)).hex() != text(
+        entry.data, "seed"
+    ):
         raise fault(53, "la semilla no es la que resulta", "the seed is not the one that results", where=where)
 
 
@@ -147,9 +150,8 @@ def seed_of(
     return draw_seed(bytes.fromhex(text(bank.data, "root")), record.contract_digest, record.number, nonces, beacon)
 
 
-def beacon_randomness(entry: Entry, where: str) -> bytes | None:
-    """Return the 32 bytes of the beacon of a `draw` entry, or None. Raises: CustodyError SLV-K055."""
-    beacon = entry.data.get("beacon")
+def beacon_randomness(beacon: JsonValue, where: str) -> bytes | None:
+    """Return the 32 bytes of the beacon that a `draw` entry holds, or None. Raises: CustodyError SLV-K055."""
     if beacon is None:
         return None
     value = beacon.get("randomness") if isinstance(beacon, Mapping) else None

@@ -44,7 +44,7 @@ from slaverify.evidence.signature_facts import (
     cms_problems,
     token_problems,
 )
-from slaverify.evidence.validity import first_exchange, ledger_view, run_validity
+from slaverify.evidence.validity import dispute_rulings, first_exchange, ledger_view, run_validity
 
 __all__ = [
     "ANNEX",
@@ -83,6 +83,7 @@ __all__ = [
     "close",
     "cms_problems",
     "disclosure_of",
+    "dispute_rulings",
     "edition_files",
     "first_exchange",
     "ledger_view",

@@ -5,7 +5,8 @@ Order, the first fault names the reason:
 2. `ledger`: the ledger is the pinned one and holds line by line, the run is in it, registered and ended;
 3. `run_aborted`, `run_not_ended`: only a run that ended can be decided;
 4. `engine_version`: no answer of another engine (contract: `engine.on_mismatch`, `engine.on_missing`);
-5. `clock`: no drawn item was asked before the anchor of the start.
+5. `clock`: no drawn item was asked before the anchor of the start;
+6. `disputes`: no more disputes were upheld than the contract bears (`disputes.max_upheld` of the sample).
 
 Source: docs/spec/bundle.md, docs/spec/decision.md (run-level faults).
 """
@@ -13,9 +14,10 @@ Source: docs/spec/bundle.md, docs/spec/decision.md (run-level faults).
 from __future__ import annotations
 
 from datetime import datetime
+from fractions import Fraction
 
 from slaverify.canonical import digest_of
-from slaverify.contract import LoadedContract, Outcome
+from slaverify.contract import LoadedContract, Outcome, sample_sizes
 from slaverify.custody import (
     UNTIMED,
     LedgerView,
@@ -25,7 +27,9 @@ from slaverify.custody import (
     TimestampVerifier,
     authorise,
     check_not_early,
+    disputes_of,
     read_ledger,
+    rulings,
     terms_of,
 )
 from slaverify.decision import RunValidity
@@ -52,8 +56,31 @@ def run_validity(bundle: Bundle, contract: LoadedContract, number: int | None = 
         return RunValidity(valid=False, reason="ledger")
     if record is None or record.started is None:
         return RunValidity(valid=False, reason="ledger")
+    try:
+        upheld = len(rulings(disputes_of(record, terms.adjudicator)))
+    except CustodyError:
+        return RunValidity(valid=False, reason="ledger")
     reason = _ending(record) or _engine(bundle, contract) or _clock(bundle, terms, view, record)
+    reason = reason or _disputes(contract, upheld)
     return RunValidity(valid=reason is None, reason=reason, judge_drift=_drifted(bundle))
+
+
+def dispute_rulings(bundle: Bundle, contract: LoadedContract, number: int | None = None) -> dict[str, str]:
+    """Return by item id what upheld disputes make of the count of run `number` (None: the bundle's).
+
+    Raises: EvidenceError for a file that every run has; nothing for a ledger that does not hold, whose run is invalid.
+    """
+    terms = terms_of(contract.tree, contract.digest)
+    try:
+        record = ledger_view(bundle, terms).run(contract.digest, run_number(bundle, number))
+        return {} if record is None else rulings(disputes_of(record, terms.adjudicator))
+    except CustodyError:
+        return {}
+
+
+def _disputes(contract: LoadedContract, upheld: int) -> str | None:
+    share = Fraction(upheld, max(1, sum(sample_sizes(contract.model).values())))
+    return "disputes" if share > Fraction(contract.model.disputes.max_upheld) else None
 
 
 def ledger_view(bundle: Bundle, terms: Terms) -> LedgerView:

@@ -11,7 +11,9 @@ from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report.facts import Facts, Metric, at, integer, text
 from slaverify.report.words import Node, code, foreign, listing, real, say, share
 
-RUN_REASONS = frozenset({"bank_digest", "ledger", "run_aborted", "run_not_ended", "engine_version", "clock"})
+RUN_REASONS = frozenset(
+    {"bank_digest", "ledger", "run_aborted", "run_not_ended", "engine_version", "clock", "disputes"}
+)
 """What can be wrong with a run as a whole: the words of the evidence."""
 ROLES = frozenset({"buyer", "vendor", "auditor", "custodian", "author", "judge_operator"})
 REASONS = RUN_REASONS | {

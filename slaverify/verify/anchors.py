@@ -90,6 +90,18 @@ def stamped_times(custody: CustodySet, now: datetime) -> tuple[tuple[int, str], 
     return tuple(found)
 
 
+def proven_sizes(custody: CustodySet, now: datetime) -> tuple[int, ...]:
+    """Return the sizes of the checkpoints of the bundle that hold and lie on its ledger."""
+    found = []
+    for size in sizes_of(custody):
+        try:
+            found.append(_proven(custody, size, now).size)
+        except (SlaverifyError, ValueError):
+            # Reported by `checkpoint_parts`; here it shows nothing.
+            continue
+    return tuple(found)
+
+
 def start_permit(custody: CustodySet, now: datetime) -> RunPermit:
     """Return the proof that the start was on record and anchored: by the first checkpoint that can prove it.
 

@@ -18,7 +18,7 @@ from slaverify.canonical import JsonObject, JsonValue, jcs
 from slaverify.contract import LoadedContract
 from slaverify.decision import decide, inputs, limitations, results
 from slaverify.errors import Text
-from slaverify.evidence import Bundle, limitation_facts, run_validity
+from slaverify.evidence import Bundle, dispute_rulings, limitation_facts, run_validity
 from slaverify.verify.checks import PASSED, Part, failed, no_bundle, refused, skipped
 from slaverify.verify.material import Material
 from slaverify.verify.page import page_alone, page_of_bundle
@@ -95,7 +95,7 @@ def _guarded(place: str, step: Callable[[], Iterator[Part]]) -> list[Part]:
 def _numbers(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:
     validity = run_validity(bundle, contract)
     records = list(bundle.lines(SCORES)) if bundle.has(SCORES) else []
-    counted = inputs(contract.model, records)
+    counted = inputs(contract.model, records, dispute_rulings(bundle, contract))
     yield from _same(INPUTS, bundle.json(INPUTS), counted)
     stored = bundle.json(RESULTS)
     yield from _same(RESULTS, stored, results(contract.model, counted, validity), within=1)

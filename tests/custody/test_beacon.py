@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 
 import pytest
 
@@ -27,8 +28,8 @@ def test_a_malleable_signature_is_refused() -> None:
             beacon_randomness(1000, signature, KEY)
 
 
-@pytest.mark.skipif(INSTALLED, reason="py-ecc is installed: its absence cannot be tried")
-def test_without_the_library_the_beacon_is_unavailable() -> None:
+def test_without_the_library_the_beacon_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "py_ecc.bls.hash_to_curve", None)
     with pytest.raises(CustodyError, match="SLV-K072") as caught:
         beacon_randomness(1000, bytes(48), KEY)
     assert caught.value.exit_code == 6

@@ -82,7 +82,7 @@ class Desk:
             self._contract(sealed, keys, stamp, authority.root_pem.decode(), changes)
             self.type("contract", "check", "draft.yaml")
             self.type("contract", "freeze", "draft.yaml", "--out", "contract.yaml")
-            self.type("custody", "verify", "custodia/banco", "--contract", "contract.yaml")
+            self.type("custody", "verify", "custodia/banco", "--contract", "contract.yaml", codes=(3,))
             self.type("probe", "contract.yaml")
             words = ["audit", "contract.yaml", "--bank", "custodia/banco", "--out", "out", "--authorized-by", WHO]
             told = json.loads(self.type(*words, "--json", codes=(0, 1, 3)))

@@ -17,7 +17,6 @@ from slaverify.resources import resource
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("evaluation_set.sample.method", "commit_reveal"),
         ("ledger.blind", "on"),
         ("schedule.spread", True),
         ("contract.purpose", "pilot"),

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from slaverify.cli.commands import custody_witness
+from slaverify.cli.commands import custody_dispute, custody_draw, custody_ledger, custody_open, custody_witness
+from slaverify.cli.commands.custody_desk import DRY
 from slaverify.cli.language import t
 from slaverify.cli.output import emit, out, say
 
 if TYPE_CHECKING:
-    from slaverify.custody import Bank, LedgerView
     from slaverify.custody.keys import KeyStore, PartyKey
+    from slaverify.custody.recovery import Shared
     from slaverify.custody.seal import SealedBank
 
 group = typer.Typer(
@@ -22,7 +23,9 @@ group = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
 )
+group.add_typer(custody_ledger.group, name="ledger")
 group.add_typer(custody_witness.group, name="witness")
+group.add_typer(custody_dispute.group, name="dispute")
 _JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
 _BANK = typer.Argument(..., metavar="BANK", help=t("Carpeta del banco.", "Folder of the bank."))
 
@@ -35,7 +38,10 @@ def seal(
     author: str = typer.Option("", "--author", help=t("Quién escribió las preguntas.", "Who wrote the items.")),
     funding: str = typer.Option("", "--funding", help=t("Quién las pagó.", "Who paid for them.")),
     parent: Path = typer.Option(Path("custodia"), "--out", help=t("Carpeta que recibe el banco.", "Parent folder.")),
+    recovery: str = typer.Option("", "--recovery", help=t("Recuperación en partes: slip39:2of3.", "Shares.")),
+    replaces: str = typer.Option("", "--replaces", help=t("Digest del banco que reemplaza.", "Old bank's digest.")),
     yes: bool = typer.Option(False, "--yes", help=t("No pregunta.", "Do not ask.")),
+    dry: bool = DRY,
     as_json: bool = _JSON,
 ) -> int:
     """Seal the set for the custodian and a recovery identity, begin its ledger, print what the contract needs."""
@@ -43,17 +49,23 @@ def seal(
     from slaverify.cli.wiring import keys_folder, now
     from slaverify.custody import Access, Recipient, slug
     from slaverify.custody.keys import KeyStore, age_recipient
+    from slaverify.custody.recovery import parse_plan, share_recovery
     from slaverify.custody.seal import SealItem, SealTerms
     from slaverify.custody.seal import seal as seal_items
     from slaverify.evalset import item_schema_sha256, read_bank, split
 
     items = read_bank(read(file), file.name)
+    plan = parse_plan(recovery) if recovery else None
+    if dry:
+        return _would_seal(len(items), parent / slug(bank_id or file.stem), as_json)
     question = t(f"¿Sellar {len(items)} preguntas de {file.name}?", f"Seal {len(items)} items of {file.name}?")
     if not yes and sys.stdin.isatty() and not typer.confirm(question, default=True):
         raise typer.Abort
     store = KeyStore.create(keys_folder())
     custodian = _custodian(store, organisation)
     owner = custodian.organisation
+    shared = None if plan is None else share_recovery(*plan)
+    alone = [Recipient("recovery", age_recipient(store.get_or_make_identity("recovery")))] if shared is None else []
     parts = [split(item) for item in items]
     sealed = seal_items(
         [
@@ -68,85 +80,51 @@ def seal(
             author=author or owner,
             funding=funding,
             plaintext_access=[Access(author or owner, "author", now().strftime("%Y-%m-%d"))],
-            recipients=[Recipient("recovery", age_recipient(store.get_or_make_identity("recovery")))],
+            recipients=alone,
+            replaces=replaces or None,
+            recovery=shared,
         ),
         custodian=custodian,
         clock=now,
     )
     _say_sealed(sealed, as_json)
+    if shared is not None:
+        _keep_shares(shared, store.folder, sealed.manifest.bank_id)
     return 0
 
 
-@group.command(help=t("Qué es el banco y cuántas auditorías quedan.", "What the bank is; needs no key."))
-def inspect(folder: Path = _BANK, as_json: bool = _JSON) -> int:
+custody_draw.register(group)
+custody_open.register(group)
+
+
+@group.command(help=t("Qué es el banco, su nivel y qué le falta.", "What the bank is, its level and what is missing."))
+def inspect(
+    folder: Path = _BANK,
+    contract: Path | None = typer.Option(None, "--contract", help=t("Contrato que los fija.", "Contract.")),
+    as_json: bool = _JSON,
+) -> int:
     """Say what manifest and ledger tell; no key is needed."""
-    bank, view = _load(folder)
-    runs = [entry for entry in view if entry.type == "run_opened"]
-    if as_json:
-        emit(
-            {
-                "type": "slaverify/inspect/1",
-                "bank_id": bank.manifest.bank_id,
-                "bank_digest": bank.digest,
-                "n": bank.manifest.n,
-                "strata": dict(bank.manifest.strata),
-                "custodian": bank.manifest.custodian,
-                "entries": view.size,
-                "runs": len(runs),
-            }
-        )
-        return 0
-    manifest = bank.manifest
-    out(f"{manifest.bank_id}: {manifest.n} " + t("preguntas", "items"))
-    out("  " + ", ".join(f"{name} {n}" for name, n in sorted(manifest.strata.items())))
-    out(f"  {bank.digest}")
-    out(t(f"  custodia: {manifest.custodian}; autoría: {manifest.author}", f"  custodian: {manifest.custodian}"))
-    out(t(f"  libro: {view.size} entradas, {len(runs)} corridas", f"  ledger: {view.size} entries, {len(runs)} runs"))
-    return 0
+    from slaverify.cli.commands.custody_look import look
+
+    return look(folder, contract, as_json)
 
 
 @group.command(help=t("Verifica banco y libro; con el contrato, contra sus pines.", "Verify bank and ledger."))
 def verify(
     folder: Path = _BANK,
     contract: Path | None = typer.Option(None, "--contract", help=t("Contrato que los fija.", "Contract.")),
+    checkpoint: Path | None = typer.Option(
+        None, "--checkpoint", help=t("Punto de control obtenido aparte.", "Checkpoint from elsewhere.")
+    ),
+    identity: Path | None = typer.Option(
+        None, "--identity", help=t("Identidad age: abre y comprueba cada ítem.", "Identity: check every item.")
+    ),
     as_json: bool = _JSON,
 ) -> int:
-    """Check every digest and the ledger; without a contract only internal agreement can be said (exit 3)."""
-    from slaverify.contract.load import load_contract
-    from slaverify.custody import read_ledger, terms_of
-    from slaverify.custody.vault import ledger_bytes, load_bank
+    """Check digests, ledger, holder, witnesses and tokens; exit 3 where nothing from outside pins them."""
+    from slaverify.cli.commands.custody_look import check
 
-    if contract is None:
-        bank, view = _load(folder)
-    else:
-        loaded = load_contract(contract)
-        terms = terms_of(loaded.tree, loaded.digest)
-        bank = load_bank(folder, terms)
-        view = read_ledger(ledger_bytes(folder), terms.trust)
-    if as_json:
-        emit(
-            {
-                "type": "slaverify/custody-verify/1",
-                "bank_digest": bank.digest,
-                "entries": view.size,
-                "root": view.root.hex(),
-                "pinned": contract is not None,
-            }
-        )
-    else:
-        out(t(f"banco y libro concuerdan: {view.size} entradas", f"bank and ledger agree: {view.size} entries"))
-        out(f"{bank.digest}")
-    if contract is None:
-        say(t("solo coherencia interna: falta --contract", "internally consistent only: give --contract"))
-        return 3
-    return 0
-
-
-def _load(folder: Path) -> tuple[Bank, LedgerView]:
-    from slaverify.custody import read_ledger
-    from slaverify.custody.vault import ledger_bytes, load_bank
-
-    return load_bank(folder), read_ledger(ledger_bytes(folder), None)
+    return check(folder, contract, checkpoint, identity, as_json)
 
 
 def _custodian(store: KeyStore, organisation: str) -> PartyKey:
@@ -182,4 +160,36 @@ def _say_sealed(sealed: SealedBank, as_json: bool) -> None:
     out(f"  origin: {sealed.ledger_origin}")
     out(f"  vkey: {sealed.ledger_vkey}")
     say(t(f"banco en {sealed.folder}; copie esas líneas al contrato", f"bank in {sealed.folder}; copy those lines"))
-    say(t("la identidad de recuperación (recovery.age) va fuera de línea", "keep recovery.age offline"))
+    if manifest.recovery is None:
+        say(t("la identidad de recuperación (recovery.age) va fuera de línea", "keep recovery.age offline"))
+    say(t("queda posible: quien escribió las preguntas puede guardar una copia", "still possible: authors keep copies"))
+
+
+def _would_seal(n: int, folder: Path, as_json: bool) -> int:
+    from slaverify.cli.commands.custody_desk import done
+    from slaverify.errors import Text
+
+    return done(
+        {"type": "slaverify/seal/1", "folder": str(folder), "n": n},
+        Text(f"{n} preguntas se sellarían en {folder}", f"{n} items would be sealed in {folder}"),
+        Text("quien escribió las preguntas puede guardar una copia", "whoever wrote the items can keep a copy"),
+        as_json=as_json,
+        dry=True,
+    )
+
+
+def _keep_shares(shared: Shared, keys: Path, bank_id: str) -> None:
+    """Write each share to a private file of its own; nothing of them is printed."""
+    from slaverify.cli.files import write_new
+    from slaverify.custody.files import private_folder
+
+    folder = private_folder(keys / f"shares-{bank_id}")
+    for number, words in enumerate(shared.shares, 1):
+        note = f"# {bank_id}: {number}/{len(shared.shares)}, {shared.k}-of-{len(shared.shares)}\n"
+        write_new(folder / f"share-{number}.txt", f"{note}{words}\n".encode(), mode=0o600)
+    say(
+        t(
+            f"{len(shared.shares)} partes en {folder}: entregue una a cada persona y bórrelas de aquí",
+            f"{len(shared.shares)} shares in {folder}: give one to each person and delete them here",
+        )
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,13 @@ class Desk:
     terms: Terms
     bank: Bank
     ledger: LedgerFile
-    store: KeyStore
+
+    @cached_property
+    def store(self) -> KeyStore:
+        """The keys of this user; what needs none never opens their folder. Raises: CustodyError SLV-K071."""
+        from slaverify.cli.wiring import key_store
+
+        return key_store()
 
     @property
     def view(self) -> LedgerView:
@@ -65,8 +72,8 @@ class Desk:
 
 
 def open_desk(folder: Path, contract: Path) -> Desk:
-    """Open bank and ledger under a contract, with the keys of this user. Raises: CustodyError, ContractError."""
-    from slaverify.cli.wiring import key_store, now
+    """Open bank and ledger under a contract. Raises: CustodyError, ContractError."""
+    from slaverify.cli.wiring import now
     from slaverify.contract.load import load_contract
     from slaverify.custody import terms_of
     from slaverify.custody.ledger_file import LedgerFile
@@ -75,7 +82,7 @@ def open_desk(folder: Path, contract: Path) -> Desk:
     loaded = load_contract(contract)
     terms = terms_of(loaded.tree, loaded.digest)
     bank = load_bank(folder, terms)
-    return Desk(folder, loaded, terms, bank, LedgerFile.open(folder, now, trust=terms.trust), key_store())
+    return Desk(folder, loaded, terms, bank, LedgerFile.open(folder, now, trust=terms.trust))
 
 
 def open_ledger(folder: Path) -> LedgerFile:

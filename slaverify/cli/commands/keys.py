@@ -31,12 +31,12 @@ def new(
     """Make a Ed25519 key, an age identity and a P-256 key with a self-signed certificate; print what is public."""
     from slaverify.cli.files import write_new
     from slaverify.cli.wiring import keys_folder, now
-    from slaverify.contract import Role
+    from slaverify.custody.entries import ROLES
     from slaverify.custody.keys import KeyStore
     from slaverify.evidence.envelope import load_key
     from slaverify.evidence.pades.demo import make_signer
 
-    if role not in [word.value for word in Role]:
+    if role not in ROLES:
         raise typer.BadParameter(t(f"papel desconocido: {role}", f"unknown role: {role}"))
     store = KeyStore.create(keys_folder())
     secret = _new_passphrase()

@@ -21,6 +21,7 @@ ACTORS: Mapping[str, str] = {
     "judge_drift": "judge_operator",
     "judge_uncalibrated": "judge_operator",
     "unresolved_above_limit": "auditor",
+    "disputes": "parties",
     "no_binding_metric": "parties",
 }
 """Who must act, by the reason of the decision; the auditor where nothing else is known."""

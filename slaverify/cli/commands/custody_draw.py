@@ -1,0 +1,210 @@
+"""`slaverify custody draw | deliver`: choose the items of a run, by commitment where agreed, and hand them over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from slaverify.cli.commands.custody_desk import (
+    BANK,
+    CONTRACT,
+    DRY,
+    JSON,
+    RUN,
+    YES,
+    Desk,
+    ask,
+    done,
+    open_desk,
+    private_place,
+)
+from slaverify.cli.language import t
+from slaverify.errors import Text
+
+if TYPE_CHECKING:
+    from slaverify.custody import Draw
+
+_SEEDED = Text(
+    "quien editó el contrato al final pudo probar variantes hasta que la muestra le gustara",
+    "whoever edited the contract last could try variants until the sample pleased",
+)
+_REFUSER = Text(
+    "quien revela último puede callar y elegir así entre dos muestras; queda escrito, y una baliza lo impide",
+    "who reveals last can stay silent and so choose between two samples; it is on record, and a beacon prevents it",
+)
+_LIT = Text("todos los que sortean, juntos", "all who draw, together")
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verbs to `slaverify custody`."""
+    group.command(help=t("Abre la corrida y sortea; o compromete o revela.", "Open the run and draw."))(draw)
+    group.command(help=t("Entrega al auditor lo sorteado, cifrado.", "Deliver what was drawn, encrypted."))(deliver)
+
+
+def draw(
+    folder: Path = BANK,
+    contract: Path = CONTRACT,
+    commit: bool = typer.Option(False, "--commit", help=t("Compromete su número.", "Commit to your nonce.")),
+    reveal: bool = typer.Option(False, "--reveal", help=t("Revela su número.", "Reveal your nonce.")),
+    role: str = typer.Option("buyer", "--role", help=t("Su papel (con --commit o --reveal).", "Your role.")),
+    beacon: Path | None = typer.Option(None, "--beacon", help=t("JSON de la ronda pactada.", "JSON of the round.")),
+    target: Path | None = typer.Option(None, "--out", help=t("Archivo draw.json.", "File draw.json.")),
+    dry: bool = DRY,
+    as_json: bool = JSON,
+) -> int:
+    """Open the run if none is open, draw its sample and reserve; or give this party's part of the seed."""
+    desk = open_desk(folder, contract)
+    if commit or reveal:
+        return _nonce(desk, role, reveal=reveal, dry=dry, as_json=as_json)
+    number = _open_run(desk, dry=dry)
+    if number is None:
+        return done(
+            {"type": "slaverify/draw-verb/1", "run": None},
+            Text("abriría la corrida siguiente y sortearía", "it would open the next run and draw"),
+            _residue(desk),
+            as_json=as_json,
+            dry=True,
+        )
+    return _draw(desk, number, beacon, target, dry=dry, as_json=as_json)
+
+
+def _open_run(desk: Desk, *, dry: bool) -> int | None:
+    from slaverify.audit.supported import check_supported
+    from slaverify.cli.wiring import now
+    from slaverify.custody.append import open_run, register_contract, register_key
+
+    check_supported(desk.contract.model)
+    known = [record for record in desk.view.runs(desk.terms.contract_digest) if record.is_open]
+    if known:
+        return known[-1].number
+    if dry:
+        return None
+    custodian, auditor = desk.key("custodian"), desk.key("auditor")
+    register_key(desk.ledger, custodian, auditor, now=now())
+    register_contract(desk.ledger, custodian, desk.terms)
+    return open_run(desk.ledger, auditor, desk.terms).number
+
+
+def _draw(desk: Desk, number: int, beacon: Path | None, target: Path | None, *, dry: bool, as_json: bool) -> int:
+    from slaverify.cli.files import read, write_new
+    from slaverify.cli.wiring import now
+    from slaverify.custody import draw_json, draw_run, read_round
+    from slaverify.custody.drawing import settle_draw
+
+    light = None if beacon is None else read_round(read(beacon, 64 * 1024))
+    if dry:
+        found = draw_run(desk.bank.index, desk.view, desk.terms, number, light=light)
+    else:
+        found = settle_draw(
+            desk.ledger,
+            desk.bank.index,
+            desk.terms,
+            number,
+            custodian=desk.key("custodian"),
+            auditor=desk.key("auditor"),
+            now=now(),
+            light=light,
+        )
+        if target is not None:
+            write_new(target, draw_json(found))
+    left, spare = found.remaining_audits, sum(len(ids) for ids in found.selection.reserve.values())
+    return done(
+        {
+            "type": "slaverify/draw-verb/1",
+            "run": number,
+            "seed": found.seed,
+            "sample": {name: list(ids) for name, ids in found.selection.sample.items()},
+            "reserve": {name: list(ids) for name, ids in found.selection.reserve.items()},
+            "sample_sha256": found.sample_sha256,
+            "remaining_audits": left,
+        },
+        _drawn(found, number, spare, left),
+        _residue(desk),
+        as_json=as_json,
+        dry=dry,
+    )
+
+
+def _drawn(found: Draw, number: int, spare: int, left: int) -> Text:
+    n = len(found.selection.ids)
+    return Text(
+        f"corrida {number}: {n} ítems sorteados y {spare} de reserva; quedan {left} auditorías",
+        f"run {number}: {n} items drawn and {spare} in reserve; {left} audits left",
+    )
+
+
+def _nonce(desk: Desk, role: str, *, reveal: bool, dry: bool, as_json: bool) -> int:
+    from slaverify.custody.drawing import commit_nonce, reveal_nonce
+
+    number = desk.run(0)
+    if not dry:
+        act = reveal_nonce if reveal else commit_nonce
+        act(desk.ledger, desk.key(role), desk.terms, number, role, desk.store.folder)
+    if reveal:
+        did = Text(f"número de {role} revelado en la corrida {number}", f"nonce of {role} revealed in run {number}")
+    else:
+        did = Text(
+            f"compromiso de {role} anotado; guarde su carpeta de claves hasta revelar",
+            f"commitment of {role} recorded; keep your folder of keys until you reveal",
+        )
+    return done(
+        {"type": "slaverify/nonce/1", "run": number, "role": role, "act": "reveal" if reveal else "commit"},
+        did,
+        _residue(desk),
+        as_json=as_json,
+        dry=dry,
+    )
+
+
+def _residue(desk: Desk) -> Text:
+    if desk.terms.beacon is not None:
+        return _LIT
+    return _REFUSER if desk.terms.method == "commit_reveal" else _SEEDED
+
+
+def deliver(
+    folder: Path = BANK,
+    contract: Path = CONTRACT,
+    run: int = RUN,
+    part: str = typer.Option("query", "--part", help="query, reference"),
+    yes: bool = YES,
+    dry: bool = DRY,
+    as_json: bool = JSON,
+) -> int:
+    """Encrypt one part of the drawn items to the auditor and record it, signed by both."""
+    from slaverify.custody import Part, draw_run
+    from slaverify.custody.deliver import deliver as hand_over
+    from slaverify.custody.deliver import delivery_path
+
+    if part not in list(Part):
+        raise typer.BadParameter(t("--part es query o reference", "--part is query or reference"))
+    desk = open_desk(folder, contract)
+    number = desk.run(run)
+    found = draw_run(desk.bank.index, desk.view, desk.terms, number)
+    path = delivery_path(folder, desk.view, found, Part(part))
+    if not dry:
+        n = len(found.selection.all_ids)
+        ask(Text(f"¿Entregar {part} de {n} ítems al auditor?", f"Deliver {part} of {n} items to the auditor?"), yes)
+        with private_place() as private:
+            path = hand_over(
+                desk.ledger,
+                desk.bank,
+                desk.terms,
+                found,
+                Part(part),
+                custodian=desk.key("custodian"),
+                auditor=desk.key("auditor"),
+                private=private,
+            ).path
+    return done(
+        {"type": "slaverify/delivery-verb/1", "run": number, "part": part, "file": str(path)},
+        Text(f"{part} de la corrida {number} en {path}", f"{part} of run {number} in {path}"),
+        Text(
+            "auditor y custodio juntos pueden probar el motor fuera del libro; el proveedor cuenta sus consultas",
+            "auditor and custodian together can try the engine off the ledger; the vendor counts its requests",
+        ),
+        as_json=as_json,
+        dry=dry,
+    )
