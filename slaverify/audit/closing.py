@@ -21,6 +21,7 @@ from slaverify.evidence import (
     LedgerHead,
     Recipient,
     Tool,
+    close,
 )
 from slaverify.evidence.annex import seal_annex
 from slaverify.evidence.envelope import SigningKey, sign_manifest
@@ -47,6 +48,13 @@ def close_run_evidence(session: Session, number: int) -> Bundle:
     if session.ports.timestamper is not None and not (folder / TOKEN).is_file():
         put(folder / TOKEN, session.ports.timestamper.stamp((folder / ENVELOPE).read_bytes()))
     return open_folder(folder)
+
+
+def provisional_manifest(session: Session, number: int) -> tuple[bytes, str]:
+    """Return the manifest of the evidence as it would close now, and its bundle id; nothing is closed or signed."""
+    folder = session.run_folder(number)
+    header, annex = _header(session, number, folder), _annex(session, folder)
+    return close(open_folder(folder), header, annex).manifest, header.bundle_id
 
 
 def fit_signing_key(session: Session) -> SigningKey:

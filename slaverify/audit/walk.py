@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from slaverify.audit.deciding import DECISION, decide_run
 from slaverify.audit.exchanging import close_blocked, exchange, rewrite
 from slaverify.audit.judging import await_calibration, judge_run, keep_sentinels
 from slaverify.audit.opening import open_next_run, prepare, start
+from slaverify.audit.replying import await_reply, reply_deadline
 from slaverify.audit.reporting import issue_reports, issued_languages
 from slaverify.audit.scoring import SCORES, commit_scores, deliver_references, score_run
 from slaverify.audit.session import Session
@@ -42,12 +44,13 @@ ORDER = tuple(Step)
 
 @dataclass(frozen=True)
 class Progressed:
-    """How far a run is: which steps are done, which one comes next (None: none)."""
+    """How far a run is: which steps are done, which one comes next (None: none), until when the vendor may reply."""
 
     number: int
     folder: Path
     done: tuple[Step, ...]
     next: Step | None
+    reply_until: datetime | None = None
 
 
 def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = Step.REPORT) -> Progressed:
@@ -126,7 +129,9 @@ def progress_of(session: Session, number: int) -> Progressed:
         Step.REPORT: issued_languages(record) >= set(session.contract.model.report.languages),
     }
     done = tuple(step for step in ORDER if facts[step])
-    return Progressed(number, folder, done, next((step for step in ORDER if not facts[step]), None))
+    following = next((step for step in ORDER if not facts[step]), None)
+    waits = reply_deadline(session, number) if following is Step.REPORT else None
+    return Progressed(number, folder, done, following, waits)
 
 
 def _run(session: Session, number: int) -> None:
@@ -172,6 +177,7 @@ def _decide(session: Session, number: int) -> None:
 
 def _report(session: Session, number: int) -> None:
     if not (session.run_folder(number) / TOKEN).is_file():
+        await_reply(session, number)
         close_run_evidence(session, number)
     issue_reports(session, number)
 

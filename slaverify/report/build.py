@@ -33,8 +33,8 @@ RENDER_KEYS = (
 )
 
 
-def build(bundle: BundleFiles, language: str, renderer: JsonObject | None = None) -> bytes:
-    """Return the bytes of `report.json` (RFC 8785) in `es` or `en`.
+def build(bundle: BundleFiles, language: str, renderer: JsonObject | None = None, *, draft: bool = False) -> bytes:
+    """Return the bytes of `report.json` (RFC 8785) in `es` or `en`; a `draft` says so on every page.
 
     `renderer` is what `slaverify.report.pdf.renderer()` says of this machine; without it the versions are null, and
     nobody can later claim that a second render must give the same bytes.
@@ -60,14 +60,14 @@ def build(bundle: BundleFiles, language: str, renderer: JsonObject | None = None
             "limitations": facts.limitations,
             "amends": None,
             "render": render,
-            "sections": _sections(facts, render),
+            "sections": _sections(facts, render, draft),
         }
     )
 
 
-def _sections(facts: Facts, render: JsonObject) -> list[JsonValue]:
+def _sections(facts: Facts, render: JsonObject, draft: bool) -> list[JsonValue]:
     return [
-        _marks(facts),
+        _marks(facts, draft),
         summary(facts),
         statement(facts),
         results(facts),
@@ -82,9 +82,10 @@ def _sections(facts: Facts, render: JsonObject) -> list[JsonValue]:
     ]
 
 
-def _marks(facts: Facts) -> Node:
+def _marks(facts: Facts, draft: bool) -> Node:
     """Return what stands on each page: watermarks, number, short digest."""
     applies = {
+        "draft": draft,
         "demo": facts.demo,
         "self_check": facts.limitation("L26") is not None,
         "unsigned": bool(facts.unsigned_by),

@@ -110,6 +110,7 @@ def write_contract(place: Place, vendor_url: str, tsa_url: str, changes: dict[st
         "parties.custodian.name": ORGANISATION,
         "parties.auditor.keys.0.spki_sha256": place.spki,
         "report.languages": ["es"],
+        "report.reply_days": 0,
         "report.annex_recipients": {"arbitro": recipient},
         "report.signature.auditor_spki_sha256": place.spki,
         "report.signature.tsa_urls": [tsa_url],

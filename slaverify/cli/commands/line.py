@@ -215,7 +215,16 @@ def _say_progress(done: Progressed, as_json: bool) -> int:
     if done.next is None:
         out(t("nada pendiente", "nothing is pending"))
         return 0
-    out(t(f"sigue     {done.next.value}: espera al auditor", f"next      {done.next.value}: waits for the auditor"))
+    if done.reply_until is None:
+        out(t(f"sigue     {done.next.value}: espera al auditor", f"next      {done.next.value}: waits for the auditor"))
+    else:
+        until = done.reply_until.strftime("%Y-%m-%dT%H:%M:%SZ")
+        out(
+            t(
+                f"sigue     {done.next.value}: espera la réplica del proveedor hasta {until}",
+                f"next      {done.next.value}: waits for the vendor's reply until {until}",
+            )
+        )
     out(f"  {_next_command(done)}")
     return 0
 
@@ -232,7 +241,8 @@ def _next_command(done: Progressed) -> str:
             shlex.quote(str(path)) for path in (done.folder / "contract/contract.json", places["bank"], places["out"])
         )
         return f"slaverify audit {contract} --bank {bank} --out {destination} --resume {who}"
-    tail = f" {who}" if done.next.value == "report" else ""
+    reply = t(" --reply ARCHIVO --reply-author NOMBRE", " --reply FILE --reply-author NAME")
+    tail = f"{'' if done.reply_until is None else reply} {who}" if done.next.value == "report" else ""
     return f"slaverify {done.next.value} {folder}{tail}"
 
 
@@ -243,7 +253,7 @@ def _progress_json(done: Progressed) -> JsonObject:
         "folder": str(done.folder),
         "done": [step.value for step in done.done],
         "next": None if done.next is None else done.next.value,
-        "waits_for": None if done.next is None else "auditor",
+        "waits_for": None if done.next is None else "auditor" if done.reply_until is None else "vendor",
         "command": None if done.next is None else _next_command(done),
     }
 

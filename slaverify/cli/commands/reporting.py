@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING
 import typer
 
 from slaverify.cli.language import t
-from slaverify.cli.output import say
+from slaverify.cli.output import out, say
 
 if TYPE_CHECKING:
     from slaverify.audit.exporting import Export, Exported
+    from slaverify.audit.replying import Reply
+    from slaverify.audit.session import Session
+
+_MAX_REPLY = 64 * 1024
 
 _RUN = typer.Argument(..., metavar="RUN", help=t("Carpeta de la corrida.", "Folder of the run."))
 KEY = typer.Option(None, "--key", help=t("Clave de firma: PEM, PKCS#12 o pkcs11:…", "Key: PEM, PKCS#12 or pkcs11:…"))
 CRL = typer.Option([], "--crl", help=t("Lista de revocación que guarda B-LTA.", "Revocation list kept at B-LTA."))
 _BY = typer.Option(..., "--authorized-by", help=t("Quién autoriza el informe.", "Who authorises the report."))
+_DRAFT = typer.Option(False, "--draft", help=t("Solo el borrador para el proveedor.", "The vendor's draft alone."))
+_REPLY = typer.Option(None, "--reply", help=t("Réplica del proveedor (texto).", "The vendor's reply (text)."))
+_AUTHOR = typer.Option("", "--reply-author", help=t("Quién firma la réplica.", "Who replies."))
+_REFUSED = typer.Option(False, "--reply-refused", help=t("El proveedor no replica.", "The vendor will not reply."))
 _EXPORT = typer.Option("", "--export", help=t("También: dsse, receipt (con coma).", "Also: dsse, receipt (comma)."))
 _JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
 
@@ -31,11 +39,16 @@ def report(
     authorized_by: str = _BY,
     key: str | None = KEY,
     crl: list[Path] = CRL,
+    draft: bool = _DRAFT,
+    reply: Path | None = _REPLY,
+    reply_author: str = _AUTHOR,
+    reply_refused: bool = _REFUSED,
     export: str = _EXPORT,
     as_json: bool = _JSON,
 ) -> int:
-    """Close the evidence and issue the report in each language of the contract."""
+    """Close the evidence and issue the report in each language of the contract; or only make its draft."""
     from slaverify.audit.exporting import export_report
+    from slaverify.audit.replying import add_reply
     from slaverify.audit.walk import Step, check_signatory, go, progress_of
     from slaverify.cli.verdicts import show_verdict
     from slaverify.cli.wiring import session_of_run
@@ -43,9 +56,51 @@ def report(
     kinds = _kinds(export)
     session, number = session_of_run(run_folder, key, crl)
     check_signatory(session, authorized_by)
+    if draft:
+        go(session, number, Step.DECIDE)
+        return _draft(session, number)
+    if given := _reply(reply, reply_author, reply_refused):
+        add_reply(session, number, given)
     go(session, number, Step.REPORT)
     code = show_verdict(progress_of(session, number), as_json)
     return max(code, _say_exported(export_report(session, number, kinds))) if kinds else code
+
+
+def _draft(session: Session, number: int) -> int:
+    from slaverify.audit.replying import draft_reports, reply_deadline
+
+    for path in draft_reports(session, number):
+        out(t(f"Borrador: {path}", f"Draft: {path}"))
+    until = reply_deadline(session, number)
+    if until is not None:
+        when = until.strftime("%Y-%m-%dT%H:%M:%SZ")
+        say(t(f"el proveedor puede replicar hasta {when}", f"the vendor may reply until {when}"))
+    return 0
+
+
+def _reply(path: Path | None, author: str, refused: bool) -> Reply | None:
+    """Read the reply, with its signature if `<file>.p7s` stands beside it. Raises: ApplicationError."""
+    from slaverify.audit.replying import Reply
+    from slaverify.cli.files import read
+    from slaverify.errors import ApplicationError, Text
+
+    if path is None and not refused:
+        return None
+    if not author or (path is not None and refused):
+        raise ApplicationError(
+            "SLV-A001",
+            Text("una réplica tiene autor, y es texto o rechazo", "a reply has an author, and is a text or a refusal"),
+            fix=Text("agregue --reply-author NOMBRE", "add --reply-author NAME"),
+            where="--reply",
+        )
+    if path is None:
+        return Reply(author, None)
+    try:
+        words = read(path, _MAX_REPLY).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ApplicationError("SLV-A011", Text("no es texto UTF-8", "not UTF-8 text"), where=str(path)) from error
+    signature = path.with_name(f"{path.name}.p7s")
+    return Reply(author, words, read(signature, _MAX_REPLY) if signature.is_file() else None)
 
 
 def _kinds(words: str) -> frozenset[Export]:

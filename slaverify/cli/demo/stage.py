@@ -104,6 +104,7 @@ def _contract(place: Path, lang: str, tsa_url: str, vendor_url: str, tsa_root: s
         "ledger.origin": view.origin,
         "ledger.vkey": view.log_vkey,
         "parties.auditor.keys.0.spki_sha256": spki,
+        "report.reply_days": 0,
         "report.signature.auditor_spki_sha256": spki,
         "report.signature.tsa_urls": [f"{tsa_url}/tsa"],
         "report.signature.tsa_roots": [tsa_root],

@@ -103,6 +103,9 @@ def _disputes(facts: Facts) -> Iterator[Node]:
 
 def _replies(facts: Facts) -> Iterator[Node]:
     for role, reply in facts.replies.items():
+        if reply.get("status") in ("refused", "silent"):
+            yield paragraph(f"deviations.reply_{reply['status']}", id=f"reply-{role}")
+            continue
         author, body, time = (reply.get(key) for key in ("author", "text", "time"))
         yield {
             "kind": "quote",

@@ -66,6 +66,17 @@ RULE_REASONS = frozenset(
         "class_undetermined",
         "cut_body",
         "no_rule",
+        "hit_by_range",
+        "less_precise",
+        "norm_not_said",
+        "expected_cited",
+        "other_cited",
+        "some_cited",
+        "nothing_cited",
+        "no_citation_asked",
+        "too_many_cited",
+        "phantom_citation",
+        "fabrication",
     }
 )
 """Reasons of rules that the catalogues put in words; others are printed as their code."""
