@@ -122,30 +122,6 @@ def plan_of_judge(session: Session, number: int) -> Plan | None:
     return Plan(calls, work, calls_allowed(judge))
 
 
-def await_calibration(session: Session, number: int) -> None:
-    """Stop where people still have to label: a judge's opinion decides nothing before its error is measured.
-
-    Raises: JudgeError SLV-J047 (exit 6).
-    """
-    judge, folder = session.contract.model.judge, session.run_folder(number)
-    if judge is None or judge.on_uncalibrated == "declared_limitation" or (folder / CALIBRATION).is_file():
-        return
-    raise JudgeError(
-        "SLV-J047",
-        Text("faltan las etiquetas de personas", "labels by people are due"),
-        why=Text("sin ellas la opinión del juez no decide nada", "without them the judge's opinion decides nothing"),
-        fix=Text(
-            f"slaverify label export {folder}, y luego slaverify calibrate {folder}",
-            f"slaverify label export {folder}, then slaverify calibrate {folder}",
-        ),
-        where=str(folder),
-        exit_code=6,
-    )
-
-
-CALIBRATION = "judging/calibration.json"
-
-
 def _work(session: Session, number: int) -> Work:
     model = session.contract.model
     with Journal.open(journal_path(session.run_folder(number))) as journal:

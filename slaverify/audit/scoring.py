@@ -48,7 +48,7 @@ def deliver_references(session: Session, number: int) -> None:
 def score_run(session: Session, number: int) -> None:
     """Score every planned exchange and write `scoring/`, and the plain files of the annex under `private/`."""
     folder = session.run_folder(number)
-    opened = _open_items(session, number)
+    opened = open_items(session, number)
     with Journal.open(journal_path(folder)) as journal:
         nonces = {path: journal.nonce(path) for path in (TRACES, INDEX, RULES, SALTS)}
     rows = [(record, scored) for record, scored, _ in _score_all(session, number, opened)]
@@ -63,7 +63,7 @@ def score_run(session: Session, number: int) -> None:
 
 def given_answers(session: Session, number: int) -> list[GivenAnswer]:
     """Return every answer of a run as code left it, scored again: what a judge is asked about, in record order."""
-    opened = _open_items(session, number)
+    opened = open_items(session, number)
     return [
         GivenAnswer(
             record=record,
@@ -107,7 +107,7 @@ def annex_files(folder: Path) -> dict[str, bytes]:
 
 def explain(session: Session, number: int, item_id: str) -> list[JsonObject]:
     """Return, for one item, the answer as it was read and the full result of each rule. It names the reference."""
-    opened = _open_items(session, number)
+    opened = open_items(session, number)
     folder, model = session.run_folder(number), session.contract.model
     with Journal.open(journal_path(folder)) as journal:
         run = journal_run(journal, compile_endpoint(model), rules_of(model), plan_of(folder))
@@ -120,7 +120,8 @@ def explain(session: Session, number: int, item_id: str) -> list[JsonObject]:
     return found
 
 
-def _open_items(session: Session, number: int) -> dict[str, _Opened]:
+def open_items(session: Session, number: int) -> dict[str, _Opened]:
+    """Return the drawn items of a run, both parts as they were delivered, by id."""
     drawn = drawn_of(session, number)
     queries = {item.id: item for item in delivered(session, drawn, Part.QUERY)}
     found: dict[str, _Opened] = {}

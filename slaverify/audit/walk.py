@@ -14,10 +14,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from slaverify.audit.alone import alone
+from slaverify.audit.calibrating import calibrate_run, labels_due
 from slaverify.audit.closing import close_run_evidence, fit_signing_key
 from slaverify.audit.deciding import DECISION, decide_run
 from slaverify.audit.exchanging import close_blocked, exchange, rewrite
-from slaverify.audit.judging import await_calibration, judge_run, keep_sentinels
+from slaverify.audit.judging import is_judged, judge_run, keep_sentinels
 from slaverify.audit.opening import open_next_run, prepare, start
 from slaverify.audit.replying import await_reply, reply_deadline
 from slaverify.audit.reporting import issue_reports, issued_languages
@@ -35,6 +36,7 @@ class Step(StrEnum):
     RUN = "run"
     SCORE = "score"
     JUDGE = "judge"
+    CALIBRATE = "calibrate"
     DECIDE = "decide"
     REPORT = "report"
 
@@ -44,13 +46,24 @@ ORDER = tuple(Step)
 
 @dataclass(frozen=True)
 class Progressed:
-    """How far a run is: which steps are done, which one comes next (None: none), until when the vendor may reply."""
+    """How far a run is: which steps are done, which one comes next (None: none), and whom it waits for.
+
+    `reply_until`: until when the vendor may reply; `waits_for_people`: rows without their label.
+    """
 
     number: int
     folder: Path
     done: tuple[Step, ...]
     next: Step | None
     reply_until: datetime | None = None
+    waits_for_people: bool = False
+
+    @property
+    def waits_for(self) -> str | None:
+        """Whom the next step waits for: `people`, `vendor`, `auditor`; None where nothing is next."""
+        if self.next is None:
+            return None
+        return "people" if self.waits_for_people else "auditor" if self.reply_until is None else "vendor"
 
 
 def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = Step.REPORT) -> Progressed:
@@ -121,17 +134,20 @@ def check_signatory(session: Session, name: str) -> None:
 def progress_of(session: Session, number: int) -> Progressed:
     """Say which steps of a run are done, from the ledger and the files alone."""
     record, folder = session.record(number), session.run_folder(number)
+    judged = session.contract.model.judge is not None
     facts = {
         Step.RUN: record.terminal is not None and (folder / "run" / "outcomes.jsonl").is_file(),
-        Step.SCORE: (folder / SCORES).is_file(),
-        Step.JUDGE: record.last("scored") is not None,
+        Step.SCORE: (folder / SCORES).is_file() and (judged or record.last("scored") is not None),
+        Step.JUDGE: is_judged(session, number) if judged else record.last("scored") is not None,
+        Step.CALIBRATE: record.last("scored") is not None,
         Step.DECIDE: (folder / DECISION).is_file(),
         Step.REPORT: issued_languages(record) >= set(session.contract.model.report.languages),
     }
     done = tuple(step for step in ORDER if facts[step])
     following = next((step for step in ORDER if not facts[step]), None)
-    waits = reply_deadline(session, number) if following is Step.REPORT else None
-    return Progressed(number, folder, done, following, waits)
+    until = reply_deadline(session, number) if following is Step.REPORT else None
+    people = following is Step.CALIBRATE and labels_due(session, number)
+    return Progressed(number, folder, done, following, until, people)
 
 
 def _run(session: Session, number: int) -> None:
@@ -153,6 +169,17 @@ def _score(session: Session, number: int) -> None:
         deliver_references(session, number)
     if record.last("scored") is None and not (session.run_folder(number) / SCORES).is_file():
         score_run(session, number)
+    if session.contract.model.judge is None:
+        _commit(session, number)
+
+
+def _commit(session: Session, number: int) -> None:
+    """Commit the scores; those that a judge has a part in only when people have said how good it is."""
+    scored = session.record(number).last("scored")
+    if scored is None:
+        commit_scores(session, number)
+    elif covering(session.bank_folder, scored.seq, token=_stamps(session)) is None:
+        session.ledger.checkpoint(session.custodian, session.ports.timestamper)
 
 
 def _stamps(session: Session) -> bool:
@@ -160,14 +187,14 @@ def _stamps(session: Session) -> bool:
 
 
 def _judge(session: Session, number: int) -> None:
-    """Ask the judge, wait for the labels that measure its error, and commit the scores as they then stand."""
-    scored = session.record(number).last("scored")
-    if scored is None:
+    """Ask the judge what no rule settled."""
+    if session.record(number).last("scored") is None:
         judge_run(session, number)
-        await_calibration(session, number)
-        commit_scores(session, number)
-    elif covering(session.bank_folder, scored.seq, token=_stamps(session)) is None:
-        session.ledger.checkpoint(session.custodian, session.ports.timestamper)
+
+
+def _calibrate(session: Session, number: int) -> None:
+    calibrate_run(session, number)
+    _commit(session, number)
 
 
 def _decide(session: Session, number: int) -> None:
@@ -186,6 +213,7 @@ _STEPS: dict[Step, Callable[[Session, int], None]] = {
     Step.RUN: _run,
     Step.SCORE: _score,
     Step.JUDGE: _judge,
+    Step.CALIBRATE: _calibrate,
     Step.DECIDE: _decide,
     Step.REPORT: _report,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from slaverify.cli.commands import bank, checking, comparing, contracts, custody, demo, extracting, keys, line
+from slaverify.cli.commands import bank, checking, comparing, contracts, custody, demo, extracting, keys, labels, line
 from slaverify.cli.language import t
 
 app = typer.Typer(
@@ -43,7 +43,9 @@ app.add_typer(contracts.group, name="contract")
 app.add_typer(bank.group, name="bank")
 app.add_typer(custody.group, name="custody")
 app.add_typer(keys.group, name="keys")
+app.add_typer(labels.group, name="label")
 line.register(app)
+labels.register(app)
 checking.register(app)
 extracting.register(app)
 comparing.register(app)

@@ -11,6 +11,7 @@ from slaverify.decision.disputes import Disputed, dispute_states
 from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
 from slaverify.decision.inputs import inputs
 from slaverify.decision.limitations import limitations
+from slaverify.decision.people import metric_calibrations
 from slaverify.decision.plan import plan, worth_of_judged
 from slaverify.decision.results import results
 from slaverify.decision.states import states
@@ -31,6 +32,7 @@ __all__ = [
     "dispute_states",
     "inputs",
     "limitations",
+    "metric_calibrations",
     "metric_facts",
     "plan",
     "results",

@@ -29,6 +29,7 @@ from slaverify.decision.words import Reason, RunValidity
 from slaverify.errors import StatisticsError
 from slaverify.statistics import MIN_PER_CLASS, min_n_zero_failures, required_sample
 
+_TAKEN_AS_TRUTH = ("judge_taken_as_truth",)
 _NINETY_FIVE = Decimal("0.95")
 
 
@@ -138,15 +139,19 @@ def _provenance(run: str, subjects: int, required: int | None) -> str:
 
 def _measured(base: Assessed, context: Context) -> Assessed:
     terms = base.terms
+    judged = base.entry.get("judged") is not None
     if not terms.sampled:
-        return by_bets(base)
-    if base.entry.get("judged") is not None:
+        # The error of a judge on a mean has no measure here: without the parties' word it decides nothing.
+        if judged and not context.naive:
+            return not_measured(base, Reason.JUDGE_UNCALIBRATED)
+        return by_bets(replace(base, assumptions=_TAKEN_AS_TRUTH) if judged else base)
+    if judged:
         calibration = context.calibrations.get(terms.id)
         if calibration is not None:
             return by_calibration(base, calibration, context.min_per_class)
         if not context.naive:
             return by_rules_alone(base, Reason.JUDGE_UNCALIBRATED)
-        base = replace(base, assumptions=("judge_taken_as_truth",))
+        base = replace(base, assumptions=_TAKEN_AS_TRUTH)
     if terms.clustered:
         base = replace(base, assumptions=(*base.assumptions, "clusters_exchangeable"))
     if terms.clustered or terms.calls > 1 or terms.weights is not None:

@@ -45,7 +45,7 @@ class MetricCalibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """Counts of a metric in successes: those of rules and those of the judge, unknown items at one of the two ends."""
+    """Counts of a metric in successes: those of the judge, and all others, where unknown items are at one end."""
 
     x_rule: float
     n_rule: float
@@ -68,7 +68,7 @@ def corrected(
 ) -> Corrected:
     """Return the corrected rate of one end of the counts. `deff` >= 1 divides both parts' sizes."""
     if calibration.guard is not None:
-        return Corrected(None, None, calibration.design, _reason(calibration.guard))
+        return Corrected(None, None, calibration.design, reason_of(calibration.guard))
     if calibration.design == "external" and calibration.confusion is not None:
         return _external(terms, counts, calibration.confusion, deff, min_per_class)
     if calibration.design == "random_audit" and calibration.pairs is not None:
@@ -84,7 +84,7 @@ def _external(terms: Terms, counts: Judged, confusion: Confusion, deff: float, m
     found = judge_corrected(k, n, confusion, terms.confidence, min_per_class)
     method = "mixed" if counts.n_rule else "judge_corrected"
     if found.guard is not None or found.theta is None:
-        return Corrected(None, None, method, _reason(found.guard or "judge_not_informative"))
+        return Corrected(None, None, method, reason_of(found.guard or "judge_not_informative"))
 
     def judged(z: float) -> tuple[float, float, float]:
         low, high = corrected_limits(k, n, confusion, z) or (0.0, 1.0)
@@ -109,7 +109,7 @@ def _random(counts: Judged, pairs: tuple[int, int, int, int], deff: float) -> Co
 
 def _audited(counts: Judged, found: AuditedRate, deff: float) -> Corrected:
     if found.theta is None or found.n_eff is None:
-        return Corrected(None, None, "stratified_audit", _reason(found.guard or "calibration_too_small"))
+        return Corrected(None, None, "stratified_audit", reason_of(found.guard or "calibration_too_small"))
     theta, n_eff = found.theta, found.n_eff / deff
 
     def judged(z: float) -> tuple[float, float, float]:
@@ -149,7 +149,8 @@ def _exact(x: float, n: float, z: float) -> tuple[float, float]:
     return found.low, found.high
 
 
-def _reason(word: str) -> Reason:
+def reason_of(word: str) -> Reason:
+    """Return the reason that a guard names; a word that is none means that nothing was calibrated."""
     return next((reason for reason in Reason if reason.value == word), Reason.JUDGE_UNCALIBRATED)
 
 
@@ -158,15 +159,16 @@ def counts_of(entry: JsonObject, *, with_unknown: bool) -> Judged | None:
     judged = entry.get("judged")
     if not isinstance(judged, dict):
         return None
-    known = {key: _count(judged.get(key)) for key in ("x", "failures", "unknown")}
+    known = {key: _count(judged.get(key)) for key in ("x", "failures")}
     unknown = _count(entry.get("unresolved")) + _count(entry.get("open"))
     x = _count(entry.get("x"))
     total = x + _count(entry.get("failures")) + _count(entry.get("failures_vendor")) + unknown
     n_judged = sum(known.values())
+    # What nobody knows has no error of a judge to correct: it stays at its end, beside what rules decided.
     return Judged(
-        x_rule=x - known["x"] + with_unknown * (unknown - known["unknown"]),
+        x_rule=x - known["x"] + with_unknown * unknown,
         n_rule=total - n_judged,
-        x_judged=known["x"] + with_unknown * known["unknown"],
+        x_judged=known["x"],
         n_judged=n_judged,
     )
 

@@ -168,6 +168,8 @@ def _tallies(view: _View, counted: Counted) -> dict[str, JsonValue]:
 
 
 def _judged(view: _View, counted: Counted) -> JsonObject | None:
+    if not view.terms.rests_on_judge:
+        return None
     fates: Counter[Fate] = Counter()
     for (profile, fate), count in counted.items():
         if fate is not Fate.EXCLUDED and view.rows.examples[profile].get("decided_by") == "judge":

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from slaverify.decision.assessed import Assessed, Effective, Figure, count_of, rows_of
 from slaverify.decision.betting import bets
-from slaverify.decision.calibrated import MetricCalibration, corrected, counts_of
+from slaverify.decision.calibrated import MetricCalibration, corrected, counts_of, reason_of
 from slaverify.decision.rules import Ruling, numbers_of
 from slaverify.decision.words import Reason, State
 from slaverify.statistics import (
@@ -76,7 +76,13 @@ def by_calibration(base: Assessed, calibration: MetricCalibration, min_per_class
     low, high = counts_of(base.entry, with_unknown=False), counts_of(base.entry, with_unknown=True)
     if low is None or high is None:
         return not_measured(base, Reason.DATA_ABSENT)
-    deff = (_effective(base).deff or 1.0) if terms.clustered else 1.0
+    if calibration.guard is not None:
+        # What the judge says counts for nothing; what rules prove without it stands.
+        return by_rules_alone(base, reason_of(calibration.guard))
+    if terms.weights is not None or (terms.calls == 1 and terms.per_item > 1):
+        # No formula joins a judge's error with unequal weights, or with an item that all of its calls decide.
+        return by_rules_alone(base, Reason.RULE_UNDEFINED)
+    deff = ((_effective(base).deff or 1.0) if terms.clustered else 1.0) * terms.calls
     against = corrected(terms, low, calibration, deff, min_per_class)
     in_favour = corrected(terms, high, calibration, deff, min_per_class)
     guard = against.guard or in_favour.guard
@@ -98,7 +104,7 @@ def by_rules_alone(base: Assessed, reason: Reason) -> Assessed:
     counts = counts_of(base.entry, with_unknown=False)
     if counts is None:
         return not_measured(base, reason)
-    judged_failures = round(counts.n_judged - counts.x_judged) - _judged_unknown(base)
+    judged_failures = round(counts.n_judged - counts.x_judged)
     bounded = replace(
         base, f_pass=base.f_pass + round(counts.x_judged), f_breach=max(0, base.f_breach - judged_failures)
     )
@@ -106,11 +112,6 @@ def by_rules_alone(base: Assessed, reason: Reason) -> Assessed:
     found = by_beta(bounded) if terms.clustered or terms.weights or terms.calls > 1 else by_integers(bounded)
     proved = (found.passes or found.breaches_alone) and found.effective is None
     return found if proved else not_measured(replace(base, method=found.method, numbers=found.numbers), reason)
-
-
-def _judged_unknown(base: Assessed) -> int:
-    judged = base.entry.get("judged")
-    return count_of(judged, "unknown") if isinstance(judged, dict) else 0
 
 
 def _with_tails(base: Assessed, p_pass: float, p_breach: float) -> Assessed:

@@ -14,6 +14,8 @@ TESTED_RULES = ("guarded", "guarded_rejection")
 """Rules with a test, which share the family of Holm; the others breach by their own numbers."""
 
 _PLAN_FIELDS = frozenset({"stratum"})
+_JUDGES_FIELDS = frozenset({"verdict", "correctness", "grounding", "criteria", "decided_by"})
+"""Fields of a score record that a judge may fill in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,17 @@ class Terms:
     def names_outcome(self) -> bool:
         """Tell whether the numerator speaks of outcomes (availability), so that a failed call is judged by it alone."""
         return self.count is not None and not {"outcome", "run_outcome"}.isdisjoint(self.count)
+
+    @property
+    def rests_on_judge(self) -> bool:
+        """Tell whether what a judge says of an item can move the figure."""
+        scored = self.kind == "mean" or self.cut is not None
+        return scored or not _JUDGES_FIELDS.isdisjoint({*(self.count or ()), *self.among})
+
+    @property
+    def judged_among(self) -> bool:
+        """Tell whether a judge's word puts an item inside or outside of the metric."""
+        return not _JUDGES_FIELDS.isdisjoint(self.among)
 
     @property
     def sampled(self) -> bool:

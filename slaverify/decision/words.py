@@ -28,6 +28,7 @@ class Reason(StrEnum):
     CALIBRATION_TOO_SMALL = "calibration_too_small"
     CALIBRATION_INCONSISTENT = "calibration_inconsistent"
     JUDGE_NOT_INFORMATIVE = "judge_not_informative"
+    JUDGE_BELOW_MINIMUM = "judge_below_minimum"
     JUDGE_UNCALIBRATED = "judge_uncalibrated"
     PROVENANCE_DECLARED = "provenance_declared"
     PROVENANCE_INSUFFICIENT = "provenance_insufficient"

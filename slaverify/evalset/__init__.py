@@ -13,6 +13,8 @@ from slaverify.evalset.importers.options import ImportOptions, Proposal, Undecid
 from slaverify.evalset.importers.report import Imported, ImportRefusedError, ImportReport
 from slaverify.evalset.importers.shown import report_lines
 from slaverify.evalset.importers.squad import import_squad
+from slaverify.evalset.importers.table import Cell, Row, Table
+from slaverify.evalset.importers.workbook import read_text_workbook
 from slaverify.evalset.item import HOSTILE_STRATA, PROBE_STRATUM, Item
 from slaverify.evalset.json_schema import satisfies
 from slaverify.evalset.parts import QUERY_FIELDS, REFERENCE_FIELDS, Parts, join, split
@@ -34,8 +36,9 @@ from slaverify.evalset.reference import (
     TrajectoryReference,
 )
 from slaverify.evalset.schema import item_schema, item_schema_sha256
-from slaverify.evalset.template import template_csv, template_xlsx
+from slaverify.evalset.template import template_csv, template_xlsx, write_text_rows, xlsxwriter
 from slaverify.evalset.template_annotate import annotated_xlsx
+from slaverify.evalset.template_layout import inert, live
 
 __all__ = [
     "FORMATS",
@@ -51,6 +54,7 @@ __all__ = [
     "Built",
     "Catalogue",
     "CatalogueEntry",
+    "Cell",
     "ChoiceReference",
     "CitationReference",
     "ClaimedCitation",
@@ -69,7 +73,9 @@ __all__ = [
     "Policies",
     "Proposal",
     "Reference",
+    "Row",
     "SetReference",
+    "Table",
     "TextReference",
     "Tolerance",
     "TrajectoryReference",
@@ -81,12 +87,15 @@ __all__ = [
     "import_any",
     "import_jsonl",
     "import_squad",
+    "inert",
     "item_schema",
     "item_schema_sha256",
     "join",
+    "live",
     "parse_item",
     "read_bank",
     "read_catalogue",
+    "read_text_workbook",
     "report_lines",
     "satisfies",
     "split",
@@ -94,4 +103,6 @@ __all__ = [
     "template_xlsx",
     "write_bank",
     "write_catalogue",
+    "write_text_rows",
+    "xlsxwriter",
 ]

@@ -59,7 +59,7 @@ def template_xlsx(strata: Sequence[str], language: str) -> bytes:
     book: Workbook = writer.Workbook(out, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
     names = list(LABELS)
     sheet = book.add_worksheet(SHEET.in_language(language))
-    write_rows(book, sheet, template_rows(strata, language))
+    write_text_rows(book, sheet, template_rows(strata, language))
     for column, name in enumerate(names):
         options = tuple(strata) if name == "stratum" else LISTS.get(name)
         if options:
@@ -73,7 +73,7 @@ def template_xlsx(strata: Sequence[str], language: str) -> bytes:
     return out.getvalue()
 
 
-def write_rows(book: Workbook, sheet: Worksheet, rows: Sequence[Sequence[str]]) -> None:
+def write_text_rows(book: Workbook, sheet: Worksheet, rows: Sequence[Sequence[str]]) -> None:
     """Write rows as text cells, never as formulas, with a frozen heading."""
     bold = book.add_format({"bold": True, "text_wrap": True, "bottom": 1, "valign": "top"})
     text = book.add_format({"num_format": "@", "text_wrap": True, "valign": "top"})

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from slaverify.evalset.export import columns_used
 from slaverify.evalset.item import Item
-from slaverify.evalset.template import write_rows, xlsxwriter
+from slaverify.evalset.template import write_text_rows, xlsxwriter
 from slaverify.evalset.template_layout import FINDINGS_LABEL, LABELS, SHEET, to_cells
 
 
@@ -23,6 +23,6 @@ def annotated_xlsx(items: Sequence[Item], findings: Mapping[str, Sequence[str]],
     out = io.BytesIO()
     book = xlsxwriter().Workbook(out, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False})
     sheet = book.add_worksheet(SHEET.in_language(language))
-    write_rows(book, sheet, table)
+    write_text_rows(book, sheet, table)
     book.close()
     return out.getvalue()

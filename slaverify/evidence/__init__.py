@@ -15,6 +15,14 @@ from slaverify.evidence.bundle import (
     close,
     edition_files,
 )
+from slaverify.evidence.calibrated import (
+    CALIBRATION,
+    calibration_committed,
+    calibrations,
+    labelled_run,
+    record_again,
+    unfounded_rulings,
+)
 from slaverify.evidence.facts import limitation_facts
 from slaverify.evidence.layout import ANNEX, ENVELOPE, MANIFEST, SUMS, TOKEN, Disclosure, disclosure_of, media_type_of
 from slaverify.evidence.manifest import (
@@ -50,6 +58,7 @@ __all__ = [
     "ANNEX",
     "B_LTA",
     "B_T",
+    "CALIBRATION",
     "DEMO_POLICY",
     "ENVELOPE",
     "MANIFEST",
@@ -80,16 +89,21 @@ __all__ = [
     "Tool",
     "build_manifest",
     "bundle_digest",
+    "calibration_committed",
+    "calibrations",
     "close",
     "cms_problems",
     "disclosure_of",
     "dispute_rulings",
     "edition_files",
     "first_exchange",
+    "labelled_run",
     "ledger_view",
     "limitation_facts",
     "media_type_of",
     "parse_manifest",
+    "record_again",
     "run_validity",
     "token_problems",
+    "unfounded_rulings",
 ]

@@ -28,6 +28,7 @@ from slaverify.custody import (
 from slaverify.decision import LimitationFacts, metric_facts
 from slaverify.errors import CustodyError
 from slaverify.evidence.bundle import Bundle
+from slaverify.evidence.calibrated import CALIBRATION, calibration_facts
 from slaverify.evidence.papers import is_demo, party_signatures
 from slaverify.evidence.problems import bad_record
 from slaverify.evidence.reading import (
@@ -63,11 +64,14 @@ def limitation_facts(bundle: Bundle, contract: LoadedContract, number: int | Non
     answers, scores, custody = _answers(bundle), _scores(bundle), _custody(bundle, terms, number)
     results = json_if_there(bundle, RESULTS)
     disputed = {str(line.get("item_id", line.get("item"))) for line in lines_if_there(bundle, DISPUTES)}
+    calibration = json_if_there(bundle, CALIBRATION)
+    said, reviewed = (None, 0) if calibration is None else calibration_facts(calibration)
     return LimitationFacts(
+        calibration=said,
         judged_items=scores.judged,
         judge_votes=sum(1 for _ in lines_if_there(bundle, VOTES)),
         abstentions=scores.abstentions,
-        abstentions_reviewed=scores.reviewed,
+        abstentions_reviewed=reviewed,
         answers=answers.answered,
         echoes=answers.echoes,
         metrics=() if results is None else metric_facts(results),
@@ -102,7 +106,6 @@ class _Answers:
 class _Scores:
     judged: int
     abstentions: int
-    reviewed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +129,11 @@ def _answers(bundle: Bundle) -> _Answers:
 
 
 def _scores(bundle: Bundle) -> _Scores:
-    judged = abstentions = reviewed = 0
+    judged = abstentions = 0
     for line in lines_if_there(bundle, SCORES):
         judged += line.get("decided_by") == "judge"
-        if line.get("class") == "abstention":
-            abstentions += 1
-            reviewed += line.get("decided_by") == "person"
-    return _Scores(judged, abstentions, reviewed)
+        abstentions += line.get("class") == "abstention"
+    return _Scores(judged, abstentions)
 
 
 def _strata(bundle: Bundle) -> tuple[tuple[str, int], ...]:

@@ -3,7 +3,7 @@
 Here stands the pure half, which `verify` uses too. The network is the second door, `slaverify.judging.adapters`.
 """
 
-from slaverify.judging.answers import Ask, GivenAnswer, asks_of
+from slaverify.judging.answers import Ask, GivenAnswer, asks_of, question_of, words_of_reference
 from slaverify.judging.calls import (
     Call,
     Work,
@@ -106,6 +106,7 @@ __all__ = [
     "panel_json",
     "panel_of",
     "probes_digest",
+    "question_of",
     "read_call",
     "read_run_key",
     "read_sentinels",
@@ -122,5 +123,6 @@ __all__ = [
     "votes_of",
     "watching_calls",
     "whole_text",
+    "words_of_reference",
     "work_of",
 ]

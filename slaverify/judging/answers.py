@@ -101,7 +101,7 @@ def case_of(
     shown, _ = mask(answer.clean_text or "" if text is None else text, instrument.names)
     reference = _reference(item)
     return Case(
-        question=_question(item),
+        question=question_of(item),
         official_text=item.official_text or _words(reference),
         answer=shown,
         asks=fields,
@@ -172,7 +172,8 @@ def item_fields(item: Item) -> JsonObject:
     }
 
 
-def _question(item: Item) -> str:
+def question_of(item: Item) -> str:
+    """Return the question as a judge and people read it: the query, or all messages with their roles."""
     if item.query is not None:
         return item.query
     return "\n".join(f"{message.role}: {message.content}" for message in item.messages)

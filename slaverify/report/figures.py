@@ -25,6 +25,7 @@ REASONS = RUN_REASONS | {
     "calibration_too_small",
     "calibration_inconsistent",
     "judge_not_informative",
+    "judge_below_minimum",
     "judge_uncalibrated",
     "provenance_declared",
     "provenance_insufficient",

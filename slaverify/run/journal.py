@@ -151,6 +151,10 @@ class Journal(JournalRows):
         except sqlite3.Error as error:
             raise disk_error(error) from error
 
+    def note(self, at: datetime, kind: str, detail: JsonObject) -> None:
+        """Write an event that is no exchange, durably. Raises: EndpointError SLV-N030, N032."""
+        self.write([(schema.EVENT, (stamp(at), kind, jcs(detail).decode("utf-8")))])
+
     def transaction(self) -> _Transaction:
         """Begin a transaction; it commits at the end of the block, and rolls back where that raises."""
         return _Transaction(self.connection)

@@ -23,6 +23,7 @@ from slaverify.statistics.clustered import (
     logit_interval,
     weighted_rate,
 )
+from slaverify.statistics.designed import Designed, designed_coefficient, designed_share
 from slaverify.statistics.exact import (
     DIRECTIONS,
     RULES,
@@ -154,6 +155,7 @@ __all__ = [
     "Clustered",
     "ClusteredInterval",
     "Confusion",
+    "Designed",
     "HumanAudit",
     "Icc",
     "Interval",
@@ -200,6 +202,8 @@ __all__ = [
     "corpus_shares",
     "corrected_limits",
     "count_required",
+    "designed_coefficient",
+    "designed_share",
     "detectable_rate",
     "early_stop",
     "equivalent_labels",

@@ -18,7 +18,7 @@ from slaverify.canonical import JsonObject, loads_jsonl
 from slaverify.contract import LoadedContract
 from slaverify.contract.model.judge import Judge
 from slaverify.errors import Text
-from slaverify.evidence import Bundle
+from slaverify.evidence import Bundle, labelled_run
 from slaverify.judging import (
     ANNEX_RECORDS,
     ANNEX_SENTINELS,
@@ -41,11 +41,12 @@ from slaverify.judging import (
     read_sentinels,
     work_of,
 )
+from slaverify.judging.calibration import Labelled, ruled_records
 from slaverify.scoring import Correctness, Grounding, ScoreRecord
 from slaverify.verify.checks import Part, failed
 from slaverify.verify.trees import first_difference
 
-JUDGE = "judge"
+JUDGE, PERSON = "judge", "person"
 _NOT_ASKED = "not_asked"
 
 
@@ -67,7 +68,7 @@ def public_parts(bundle: Bundle, contract: LoadedContract, records: Sequence[Sco
         return
     votes = [Vote.from_json(line) for line in bundle.lines(VOTES)]
     yield from _same(PANEL, bundle.json(PANEL), panel_json(judge, votes))
-    yield from _verdicts(judge, records, votes)
+    yield from _verdicts(judge, records, votes, labelled_run(bundle, contract))
 
 
 def rejudge(
@@ -123,19 +124,26 @@ def replayed_parts(bundle: Bundle, annex: Mapping[str, bytes], again: Rejudged) 
         yield failed(Text(f"faltan {missing} respuestas del juez", f"{missing} replies of the judge are missing"))
 
 
-def _verdicts(judge: Judge, records: Sequence[ScoreRecord], votes: Sequence[Vote]) -> Iterator[Part]:
+def _verdicts(
+    judge: Judge, records: Sequence[ScoreRecord], votes: Sequence[Vote], people: Labelled | None
+) -> Iterator[Part]:
     panel = panel_of(judge)
     own: dict[tuple[str, int, str], list[Vote]] = defaultdict(list)
     for vote in votes:
         if vote.purpose not in (Purpose.SENTINEL, Purpose.SHADOW):
             own[vote.answer_key].append(vote)
+    derived: list[tuple[ScoreRecord, JsonObject]] = []
     for record in records:
         mine = own.get((record.item_id, record.repetition, record.side), [])
         if record.decided_by == JUDGE and not mine:
             yield failed(Text(f"{record.item_id}: puntaje del juez sin votos", f"{record.item_id}: judged, no votes"))
-        elif mine and record.decided_by in (JUDGE, None):
-            again = judged(panel, _before(record, mine), mine)
-            yield from _same(record.item_id, _said(record), _said(again))
+        elif mine and record.decided_by in (JUDGE, PERSON, None):
+            derived.append((record, judged(panel, _before(record, mine), mine).to_json()))
+    # What the votes left open people may have settled, by labels that stand in the calibration.
+    again = [tree for _, tree in derived]
+    ruled = again if people is None else ruled_records(people, again)
+    for (record, _), tree in zip(derived, ruled, strict=True):
+        yield from _same(record.item_id, _said(record.to_json()), _said(tree))
 
 
 def _before(record: ScoreRecord, votes: Sequence[Vote]) -> ScoreRecord:
@@ -153,10 +161,9 @@ def _before(record: ScoreRecord, votes: Sequence[Vote]) -> ScoreRecord:
     )
 
 
-def _said(record: ScoreRecord) -> JsonObject:
-    tree = record.to_json()
-    keys = ("criteria", "decided_by") if record.criteria else ("verdict", "bounds", "decided_by")
-    return {key: tree[key] for key in keys}
+def _said(record: JsonObject) -> JsonObject:
+    keys = ("criteria", "decided_by") if record["criteria"] else ("verdict", "bounds", "decided_by")
+    return {key: record[key] for key in keys}
 
 
 def _same(place: str, stored: JsonObject, derived: JsonObject) -> Iterator[Part]:

@@ -1,9 +1,9 @@
 """V19 with a bundle: from records to counts, numbers, states, remedies and limitations, again, by the same functions.
 
 Order: 1. wire bytes to outcomes and answers (edition of the parties); 2. score records agree with run and index;
-3. items to commitments and rules to verdicts (annex); 4. counts; 5. numbers and states (reals of nine places within
-1 in the last: scipy and processors differ); 6. verdict and remedies; 7. limitations; 8. the same in
-report.json; 9. the page follows from the evidence.
+3. items to commitments and rules to verdicts (annex); 4. the draw of what people read, the figures of the judge and
+its gate, from their labels; 5. counts; 6. numbers and states (reals of nine places within 1 in the last: scipy and
+processors differ); 7. verdict and remedies; 8. limitations; 9. the same in report.json; 10. the page follows.
 Nobody is asked anything: no judge, no vendor, no network.
 
 Source: docs/spec/verification.md (V19), docs/spec/decision.md.
@@ -18,7 +18,17 @@ from slaverify.canonical import JsonObject, JsonValue, jcs
 from slaverify.contract import LoadedContract
 from slaverify.decision import decide, inputs, limitations, results
 from slaverify.errors import Text
-from slaverify.evidence import Bundle, dispute_rulings, limitation_facts, run_validity
+from slaverify.evidence import (
+    CALIBRATION,
+    Bundle,
+    calibration_committed,
+    calibrations,
+    dispute_rulings,
+    limitation_facts,
+    record_again,
+    run_validity,
+    unfounded_rulings,
+)
 from slaverify.verify.checks import PASSED, Part, failed, no_bundle, refused, skipped
 from slaverify.verify.material import Material
 from slaverify.verify.page import page_alone, page_of_bundle
@@ -74,6 +84,7 @@ def _of_bundle(material: Material, bundle: Bundle) -> list[Part]:
     parts: list[Part] = []
     for place, step in (
         (SCORES, lambda: replay_parts(bundle, contract, material.annex)),
+        (CALIBRATION, lambda: _people(bundle, contract)),
         (INPUTS, lambda: _numbers(bundle, contract)),
         (LIMITATIONS, lambda: _limitations(bundle, contract)),
         ("report.json", lambda: _report(material, bundle)),
@@ -98,9 +109,33 @@ def _numbers(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:
     counted = inputs(contract.model, records, dispute_rulings(bundle, contract))
     yield from _same(INPUTS, bundle.json(INPUTS), counted)
     stored = bundle.json(RESULTS)
-    yield from _same(RESULTS, stored, results(contract.model, counted, validity), within=1)
+    people = calibrations(bundle, contract)
+    yield from _same(RESULTS, stored, results(contract.model, counted, validity, people), within=1)
     # From the stored numbers, which may differ in a last place: what follows from them is compared to the byte.
     yield from _same(DECISION, bundle.json(DECISION), decide(contract.model, stored, validity))
+
+
+def _people(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:
+    """Draw, figures and gate again from ledger, scores and labels; that people gave these labels is attested."""
+    again = record_again(bundle, contract)
+    for key in sorted(unfounded_rulings(bundle, contract)):
+        yield failed(
+            Text(
+                f"{SCORES} {key}: no es lo que dijeron las personas",
+                f"{SCORES} {key}: it is not what the people said",
+            )
+        )
+    if again is None:
+        return
+    yield from _same(CALIBRATION, bundle.json(CALIBRATION), again, within=1)
+    wrong = calibration_committed(bundle, contract)
+    if wrong is not None:
+        yield failed(
+            Text(
+                f"{CALIBRATION}: el libro no lo registra antes de los puntajes ({wrong})",
+                f"{CALIBRATION}: the ledger does not commit to it before the scores ({wrong})",
+            )
+        )
 
 
 def _limitations(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from slaverify.canonical import JsonObject
 from slaverify.contract import LoadedContract, Outcome
 from slaverify.custody import Index, parse_index
 from slaverify.engine import compile_endpoint
 from slaverify.errors import Text
 from slaverify.evalset import Item
-from slaverify.evidence import Bundle
+from slaverify.evidence import Bundle, labelled_run
 from slaverify.judging import GivenAnswer
+from slaverify.judging.calibration import ruled_records
 from slaverify.run import (
     EXCHANGES,
     OUTCOMES,
@@ -36,7 +36,7 @@ from slaverify.scoring import ScoreRecord, score, settings_for
 from slaverify.verify.annex_items import INDEX, opened, read_annex_index
 from slaverify.verify.checks import Part, failed, noted, skipped
 from slaverify.verify.judged import public_parts, rejudge, replayed_parts
-from slaverify.verify.records import RULE, answer_mac, cluster_names, finished
+from slaverify.verify.records import answer_mac, cluster_names, finished
 from slaverify.verify.trees import first_difference
 
 SCORES = "scoring/scores.jsonl"
@@ -45,9 +45,6 @@ _WHOLE_BODY = 262_144
 _WHOLE_LINES = 384 * 1024**2
 """Bodies up to this many bytes, and files of exchanges up to this many, stand whole."""
 _Key = tuple[str, int, str]
-PERSON = "person"
-_THEIRS = ("correctness", "grounding", "verdict", "criteria", "bounds", "value", "flags", "events", "decided_by")
-"""Fields that a person may fill in what no rule settled."""
 
 
 def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Iterator[Part]:
@@ -209,6 +206,11 @@ def _scores(
         again = rejudge(bundle, contract, annex, answers)
         yield from replayed_parts(bundle, annex, again)
         rescored = again.records
+    people = labelled_run(bundle, contract)
+    if people is not None:
+        # What people settled follows from their labels: that they gave them is attested.
+        ruled = ruled_records(people, [record.to_json() for record in rescored])
+        rescored = [ScoreRecord.from_json(record) for record in ruled]
     for record, derived in zip(records, rescored, strict=True):
         yield from _compared(record, derived)
 
@@ -224,11 +226,7 @@ def _scored(contract: LoadedContract, item: Item, exchange: DerivedExchange, clu
 
 
 def _compared(record: ScoreRecord, again: ScoreRecord) -> Iterator[Part]:
-    stored, computed = record.to_json(), again.to_json()
-    # What a person decided is attested: the label stands in the calibration.
-    if record.decided_by == PERSON and again.decided_by != RULE:
-        stored, computed = _without(stored), _without(computed)
-    found = first_difference(stored, computed)
+    found = first_difference(record.to_json(), again.to_json())
     if found is not None:
         path, there, here = found
         yield failed(
@@ -239,7 +237,3 @@ def _compared(record: ScoreRecord, again: ScoreRecord) -> Iterator[Part]:
             expected=here,
             found=there,
         )
-
-
-def _without(record: JsonObject) -> JsonObject:
-    return {key: value for key, value in record.items() if key not in _THEIRS}

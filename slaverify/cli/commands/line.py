@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from slaverify.cli.commands import reporting
-from slaverify.cli.language import t
+from slaverify.cli.language import language, t
 from slaverify.cli.output import emit, out, say
+from slaverify.errors import Text
 
 if TYPE_CHECKING:
     from slaverify.audit.session import Session
@@ -215,18 +216,19 @@ def _say_progress(done: Progressed, as_json: bool) -> int:
     if done.next is None:
         out(t("nada pendiente", "nothing is pending"))
         return 0
-    if done.reply_until is None:
-        out(t(f"sigue     {done.next.value}: espera al auditor", f"next      {done.next.value}: waits for the auditor"))
-    else:
-        until = done.reply_until.strftime("%Y-%m-%dT%H:%M:%SZ")
-        out(
-            t(
-                f"sigue     {done.next.value}: espera la réplica del proveedor hasta {until}",
-                f"next      {done.next.value}: waits for the vendor's reply until {until}",
-            )
-        )
+    who = _waits_for(done).in_language(language())
+    out(t(f"sigue     {done.next.value}: espera {who}", f"next      {done.next.value}: waits for {who}"))
     out(f"  {_next_command(done)}")
     return 0
+
+
+def _waits_for(done: Progressed) -> Text:
+    if done.waits_for_people:
+        return Text("a las personas que etiquetan", "the people who label")
+    if done.reply_until is None:
+        return Text("al auditor", "the auditor")
+    until = done.reply_until.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Text(f"la réplica del proveedor hasta {until}", f"the vendor's reply until {until}")
 
 
 def _next_command(done: Progressed) -> str:
@@ -241,6 +243,8 @@ def _next_command(done: Progressed) -> str:
             shlex.quote(str(path)) for path in (done.folder / "contract/contract.json", places["bank"], places["out"])
         )
         return f"slaverify audit {contract} --bank {bank} --out {destination} --resume {who}"
+    if done.waits_for_people:
+        return f"slaverify label status {folder}"
     reply = t(" --reply ARCHIVO --reply-author NOMBRE", " --reply FILE --reply-author NAME")
     tail = f"{'' if done.reply_until is None else reply} {who}" if done.next.value == "report" else ""
     return f"slaverify {done.next.value} {folder}{tail}"
@@ -253,7 +257,7 @@ def _progress_json(done: Progressed) -> JsonObject:
         "folder": str(done.folder),
         "done": [step.value for step in done.done],
         "next": None if done.next is None else done.next.value,
-        "waits_for": None if done.next is None else "auditor" if done.reply_until is None else "vendor",
+        "waits_for": done.waits_for,
         "command": None if done.next is None else _next_command(done),
     }
 
@@ -274,7 +278,7 @@ class _LineToType:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        from slaverify.errors import SlaverifyError, Text
+        from slaverify.errors import SlaverifyError
 
         resumable = isinstance(error, SlaverifyError) and (error.exit_code in (6, 130) or error.code == "SLV-A020")
         if isinstance(error, SlaverifyError) and resumable:

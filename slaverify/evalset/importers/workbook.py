@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import datetime
 import io
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from slaverify.canonical import decimal_text
 from slaverify.errors import Text
 from slaverify.evalset.importers.delimited import MAX_ROWS
-from slaverify.evalset.importers.options import Deck, Proposal
+from slaverify.evalset.importers.options import Deck, ImportOptions, Proposal
 from slaverify.evalset.importers.sheet_xml import SheetFacts, ods_facts, open_archive, xlsx_facts
 from slaverify.evalset.importers.table import Cell, Row, Table
 from slaverify.evalset.problems import problem
@@ -59,6 +60,19 @@ def read_workbook(data: bytes, name: str, form: str, deck: Deck) -> Table:
         merged=merged,
         formulas=tuple(_address(row, column) for row, column in sorted(facts.formulas)),
     )
+
+
+def read_text_workbook(data: bytes, name: str, sheets: Sequence[str]) -> Table:
+    """Return the rows of an XLSX sheet of ours, the first of `sheets` that the book has. Raises: SetError SLV-I017."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    open_archive(data, name)
+    try:
+        there = CalamineWorkbook.from_filelike(io.BytesIO(data)).sheet_names
+    except (CalamineError, OSError, ValueError) as error:
+        raise problem("SLV-I017", Text("el libro no se puede leer", "the workbook cannot be read"), name) from error
+    wanted = next((sheet for sheet in sheets if sheet in there), sheets[0])
+    return read_workbook(data, name, "xlsx", Deck(ImportOptions(sheet=wanted)))
 
 
 def _choose(shown: list[str], concealed: list[str], name: str, deck: Deck) -> str:

@@ -20,6 +20,8 @@ ACTORS: Mapping[str, str] = {
     "run_not_ended": "auditor",
     "judge_drift": "judge_operator",
     "judge_uncalibrated": "judge_operator",
+    "judge_not_informative": "judge_operator",
+    "judge_below_minimum": "judge_operator",
     "unresolved_above_limit": "auditor",
     "disputes": "parties",
     "no_binding_metric": "parties",

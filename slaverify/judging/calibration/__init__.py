@@ -1,0 +1,80 @@
+"""Calibration: what people say of what the judge said, and whether the judge may be used. Pure.
+
+Order: units of a run → draw → blind sheets → labels → record with figures and gate. The decision reads the record.
+"""
+
+from slaverify.judging.calibration.columns import HEADINGS, instructions, layout
+from slaverify.judging.calibration.figures import Seen
+from slaverify.judging.calibration.labels import (
+    ADJUDICATOR,
+    FIRST,
+    SECOND,
+    Book,
+    Label,
+    complete,
+    differs,
+    final_of,
+    label_json,
+    read_label,
+)
+from slaverify.judging.calibration.reading import MAX_BYTES, Filled, read_sheet
+from slaverify.judging.calibration.record import (
+    RECORD_TYPE,
+    Labelled,
+    Sheet,
+    calibration_record,
+    final_label,
+    plan_of,
+    read_back,
+    seen_of,
+)
+from slaverify.judging.calibration.rulings import as_people_see, ruled_records
+from slaverify.judging.calibration.selection import Plan, Selection, label_seed, legible, select
+from slaverify.judging.calibration.sheet import BlindSheet, Shown, blind_sheet, sheet_csv, sheet_xlsx
+from slaverify.judging.calibration.units import ANSWER, Kind, Unit, UnitKey, subjects_of, units_of
+
+__all__ = [
+    "ADJUDICATOR",
+    "ANSWER",
+    "FIRST",
+    "HEADINGS",
+    "MAX_BYTES",
+    "RECORD_TYPE",
+    "SECOND",
+    "BlindSheet",
+    "Book",
+    "Filled",
+    "Kind",
+    "Label",
+    "Labelled",
+    "Plan",
+    "Seen",
+    "Selection",
+    "Sheet",
+    "Shown",
+    "Unit",
+    "UnitKey",
+    "as_people_see",
+    "blind_sheet",
+    "calibration_record",
+    "complete",
+    "differs",
+    "final_label",
+    "final_of",
+    "instructions",
+    "label_json",
+    "label_seed",
+    "layout",
+    "legible",
+    "plan_of",
+    "read_back",
+    "read_label",
+    "read_sheet",
+    "ruled_records",
+    "seen_of",
+    "select",
+    "sheet_csv",
+    "sheet_xlsx",
+    "subjects_of",
+    "units_of",
+]
