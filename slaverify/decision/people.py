@@ -36,15 +36,20 @@ from slaverify.statistics import Cell
 _Records = Mapping[tuple[str, int], JsonObject]
 
 
-def metric_calibrations(run: Labelled, records: Sequence[JsonObject]) -> dict[str, MetricCalibration]:
+def metric_calibrations(
+    run: Labelled, records: Sequence[JsonObject], rulings: Mapping[str, str] | None = None
+) -> dict[str, MetricCalibration]:
     """Return the calibration of each metric that rests on the judge, by metric id; `records` as they were scored.
 
-    Raises nothing: what cannot be calibrated has a guard.
+    `rulings` as in `inputs`: an item of an upheld dispute is none of the metric's. Raises nothing: what cannot be
+    calibrated has a guard.
     """
+    upheld = {item for item, word in (rulings or {}).items() if word == "upheld"}
     by_key: dict[tuple[str, int], JsonObject] = {}
     for record in records:
         repetition = record.get("repetition")
-        if record.get("side") == "current" and isinstance(repetition, int):
+        counts = record.get("side") == "current" and record.get("item_id") not in upheld
+        if counts and isinstance(repetition, int):
             by_key[str(record.get("item_id")), repetition] = record
     selection = select(run.units, plan_of(run.judge.calibration), run.seed)
     gates = _gates(calibration_record(run))

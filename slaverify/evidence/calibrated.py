@@ -16,7 +16,7 @@ from slaverify.decision import CalibrationFacts, MetricCalibration, metric_calib
 from slaverify.evidence.bundle import Bundle
 from slaverify.evidence.problems import bad_record
 from slaverify.evidence.reading import SCORES, json_if_there, lines_if_there, run_number
-from slaverify.evidence.validity import ledger_view
+from slaverify.evidence.validity import dispute_rulings, ledger_view
 from slaverify.judging.calibration import (
     Kind,
     Labelled,
@@ -51,7 +51,7 @@ def calibrations(
     run = labelled_run(bundle, contract, number)
     if run is None or not any(run.book.values()):
         return {}
-    return metric_calibrations(run, list(bundle.lines(SCORES)))
+    return metric_calibrations(run, list(bundle.lines(SCORES)), dispute_rulings(bundle, contract, number))
 
 
 def record_again(bundle: Bundle, contract: LoadedContract, number: int | None = None) -> JsonObject | None:
