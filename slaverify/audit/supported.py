@@ -8,7 +8,7 @@ from slaverify.contract import Contract
 from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
 from slaverify.judging import PARSERS
 
-PROFILES = ("qa@1", "choice@1")
+PROFILES = ("qa@1", "choice@1", "extraction@1", "speech@1", "coding@1")
 JUDGE_ADAPTERS = ("openai_chat@1", "anthropic_messages@1")
 
 

@@ -55,8 +55,9 @@ def _errors(terms: Terms, records: list[JsonObject]) -> JsonValue:
         if _nobodys(record) or words is None or (wrong is None and record.get("outcome") == Outcome.ANSWERED.value):
             unknown += 1
             continue
-        # The cap on errors belongs to the metric's definition; a unit above w_max has no place on the scale.
-        errors += min(Fraction(words if wrong is None else wrong), ratio * words)
+        # The cap on errors belongs to the metric's definition; a unit above w_max has no place on the scale. A unit of
+        # no weight (a silence) may err once: what is said there counts, and nothing is divided by nothing.
+        errors += min(Fraction(words if wrong is None else wrong), ratio * max(words, 1))
         weight += words
         off_scale = off_scale or words > (terms.w_max or 0)
     return [None if off_scale else real9(errors), weight, unknown, len(records)]

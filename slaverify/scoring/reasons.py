@@ -40,6 +40,7 @@ class Reason(StrEnum):
     QUALIFIED = "qualified"
     UNRESOLVED_CANDIDATES = "unresolved_candidates"
     ASSERTED_INSIDE = "asserted_inside"
+    OTHER_WORDS = "other_words"
     PARAPHRASE = "paraphrase"
     NO_VALUE = "no_value"
     NO_VISIBLE_TEXT = "no_visible_text"
@@ -119,6 +120,10 @@ SENTENCES: dict[Reason, Text] = {
     Reason.ASSERTED_INSIDE: Text(
         "El valor aparece dentro de una respuesta más larga, que ninguna regla decide.",
         "The value stands inside a longer answer, which no rule decides.",
+    ),
+    Reason.OTHER_WORDS: Text(
+        "La transcripción difiere en más palabras que lo acordado.",
+        "The transcript differs in more words than agreed.",
     ),
     Reason.PARAPHRASE: Text(
         "El texto es distinto; puede ser una paráfrasis.", "The text is different; it may be a paraphrase."

@@ -67,7 +67,8 @@ class Settings:
     """How the answers of one stratum are scored.
 
     `locale` null: outside a contract, numbers with a separator are then ambiguous. `language` is the pinned
-    language of answers (two letters) or null; `judged` and `judged_grounding` say that an open correctness,
+    language of answers (two letters) or null; `critical_fields` are those that make a
+    document right (none: all); `judged` and `judged_grounding` say that an open correctness,
     or an open grounding, may go to the judge; `citation_field`
     that the endpoint returns citations apart; `catalogue` is what exists, null: citations are not looked up.
     """
@@ -82,6 +83,7 @@ class Settings:
     verdict_table: str = "plain@1"
     null_tokens: tuple[str, ...] = ()
     policies: PolicySet = field(default_factory=PolicySet)
+    critical_fields: tuple[str, ...] = ()
     max_chars: int = 20_000
     judged: bool = False
     judged_grounding: bool = False
@@ -130,6 +132,7 @@ def settings_for(contract: Contract, stratum: str, catalogue: Catalogue | None =
         verdict_table=verdicts,
         null_tokens=table.null_tokens if method.null_tokens is None else tuple(method.null_tokens),
         policies=policies,
+        critical_fields=tuple(method.critical_fields or ()),
         max_chars=method.answer.max_chars,
         judged=asks and "correctness" in method.judge_stage.ask,
         judged_grounding=asks and "grounding" in method.judge_stage.ask,

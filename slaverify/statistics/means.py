@@ -80,7 +80,8 @@ def corpus_rate_log_e(
 ) -> LogE:
     """Return the e-values for and against "errors over weight are at most the threshold" (as word error rate).
 
-    `threshold` in (0, r_max); errors of a unit count up to `r_max` times its weight (the cap belongs to the metric).
+    `threshold` in (0, r_max); errors of a unit count up to `r_max` times its weight, or times 1
+    where it has none (the cap belongs to the metric).
     Raises: StatisticsError SLV-S001, SLV-S002, SLV-S005 (a unit longer than `w_max`).
     """
     t, ratio = domain.finite(threshold, "threshold"), domain.finite(r_max, "r_max")
@@ -212,5 +213,5 @@ def _units(errors: Sequence[int], weights: Sequence[int], w_max: int, r_max: flo
         domain.count(wrong, f"errors[{index}]")
         if domain.count(weight, f"weights[{index}]") > w_max:
             raise off_scale(weight, 0, w_max, f"weights[{index}]")
-        units[min(float(wrong), r_max * weight), float(weight)] += 1
+        units[min(float(wrong), r_max * max(weight, 1)), float(weight)] += 1
     return units

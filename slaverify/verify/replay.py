@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from slaverify.contract import LoadedContract, Outcome
 from slaverify.custody import Index, parse_index
 from slaverify.engine import compile_endpoint
-from slaverify.errors import Text
+from slaverify.errors import ApplicationError, Text
 from slaverify.evalset import Item
 from slaverify.evidence import Bundle, labelled_run
 from slaverify.judging import GivenAnswer
@@ -197,10 +197,15 @@ def _scores(
         return
     clusters = cluster_names(items.values())
     exchanges = {_key_of(one): one for one in run.exchanges}
-    answers = [
-        _scored(contract, items[record.item_id], exchanges[_key(record)], clusters[record.item_id])
-        for record in records
-    ]
+    try:
+        answers = [
+            _scored(contract, items[record.item_id], exchanges[_key(record)], clusters[record.item_id])
+            for record in records
+        ]
+    except ApplicationError as error:
+        # a component that this installation lacks: the evidence is not to blame, nor is it checked
+        yield skipped(error.what, error.fix)
+        return
     rescored: Sequence[ScoreRecord] = [answer.record for answer in answers]
     if contract.model.judge is not None:
         again = rejudge(bundle, contract, annex, answers)

@@ -86,14 +86,16 @@ def make_place(folder: Path, items: list[Item]) -> Place:
     return Place(folder, folder / "keys", sealed.folder, sealed, authority, load_key(path, str).spki_sha256)
 
 
-def write_contract(place: Place, vendor_url: str, tsa_url: str, changes: dict[str, JsonValue] | None = None) -> Path:
+def write_contract(
+    place: Place, vendor_url: str, tsa_url: str, changes: dict[str, JsonValue] | None = None, draft_name: str = DRAFT
+) -> Path:
     """Freeze a contract over the sealed bank; `changes` are dotted paths of the draft."""
-    draft = load_contract(resource("contratos", DRAFT))
+    draft = load_contract(resource("contratos", draft_name))
     strata = {name: n for name, n in place.sealed.manifest.strata.items() if name != "probe"}
     recipient = age_recipient(KeyStore.open(place.keys).identity("arbitro"))
     among: dict[str, JsonValue] = {
         f"metrics.{index}.among": {"stratum": [name for name in wanted if name in strata]}
-        for index, wanted in enumerate((("direct",), ("direct", "out_of_corpus")))
+        for index, wanted in enumerate((("direct",), ("direct", "out_of_corpus")) if draft_name == DRAFT else ())
     }
     base: dict[str, JsonValue] = {
         "contract.id": "prueba-lineal",

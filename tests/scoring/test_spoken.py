@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slaverify.errors import ApplicationError
 from slaverify.scoring.normalisers import normaliser
 from slaverify.scoring.words import MAX_WORDS, count_words
 
@@ -74,3 +77,11 @@ def test_what_is_beyond_the_longest_transcript_is_counted() -> None:
     assert (found.hits, found.insertions, found.weight) == (3, MAX_WORDS + 2, 3)
     found = count_words(["a"] * (MAX_WORDS + 2), ["a"] * (MAX_WORDS + 3))
     assert (found.errors, found.weight) == (3, MAX_WORDS + 2)
+
+
+def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jiwer", None)
+    with pytest.raises(ApplicationError) as caught:
+        count_words(["a"], ["b"])
+    assert (caught.value.code, caught.value.exit_code) == ("SLV-A032", 6)
+    assert "slaverify[speech]" in caught.value.fix.en

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from slaverify.canonical import JsonValue, NumberText, StrictJsonError, loads_strict
+from slaverify.canonical import JsonObject, JsonValue, NumberText, StrictJsonError, loads_strict
 from slaverify.evalset import JsonReference, satisfies
 from slaverify.scoring.abstention import Value
 from slaverify.scoring.assertion import Assertion
@@ -23,6 +23,7 @@ from slaverify.scoring.record import Correctness
 from slaverify.scoring.resolution import Finding
 from slaverify.scoring.result import Span
 from slaverify.scoring.rules.task import Task
+from slaverify.scoring.settings import Settings
 
 NAME = "json@1"
 POLICIES = ("json",)
@@ -38,18 +39,8 @@ def values(task: Task) -> list[Value]:
 
 def judge(task: Task, reference: JsonReference) -> Finding:
     """Return whether the answer is the object."""
-    whole = extract(task.bare, task.settings).whole
-    text = task.bare[whole.start : whole.end].strip()
-    if task.settings.policies.json == "fenced_allowed" and not text.startswith("{"):
-        block = _fenced(text)
-        if block is None:
-            return Finding(Correctness.INCORRECT, Reason.ANSWER_MALFORMED, None)
-        text = block
-    try:
-        found = loads_strict(text.encode("utf-8"), max_depth=32, numbers="text")
-    except (StrictJsonError, UnicodeEncodeError):
-        return Finding(Correctness.INCORRECT, Reason.ANSWER_MALFORMED, None)
-    if not isinstance(found, dict):
+    found = read_object(task.bare, task.settings)
+    if found is None:
         return Finding(Correctness.INCORRECT, Reason.ANSWER_MALFORMED, None)
     wanted = reference.value
     reason = _difference(found, wanted if isinstance(wanted, Mapping) else {}, "$", frozenset(reference.ignore))
@@ -58,6 +49,19 @@ def judge(task: Task, reference: JsonReference) -> Finding:
     if reason is None:
         return Finding(Correctness.CORRECT, Reason.EQUAL, None)
     return Finding(Correctness.INCORRECT, reason, None)
+
+
+def read_object(bare: str, settings: Settings) -> JsonObject | None:
+    """Return the object that an answer is, by the policy `json`; null if it is none. `bare` keeps its markup."""
+    whole = extract(bare, settings).whole
+    text = bare[whole.start : whole.end].strip()
+    if settings.policies.json == "fenced_allowed" and not text.startswith("{"):
+        text = _fenced(text) or ""
+    try:
+        found = loads_strict(text.encode("utf-8"), max_depth=32, numbers="text")
+    except (StrictJsonError, UnicodeEncodeError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _fenced(text: str) -> str | None:
