@@ -7,6 +7,7 @@ import re
 import sqlite3
 import sys
 import unicodedata
+from collections.abc import Iterable
 from importlib import metadata
 
 from slaverify.canonical import JsonObject, jcs, sha256_hex
@@ -15,10 +16,10 @@ from slaverify.version import __version__
 TYPE = "slaverify/environment/1"
 
 
-def packages() -> dict[str, str]:
-    """Return name and version of every installed package that the product needs, found from its own metadata."""
+def packages(plugins: Iterable[str] = ()) -> dict[str, str]:
+    """Return name and version of every installed package that the product and `plugins` need, from their metadata."""
     found: dict[str, str] = {}
-    waiting = ["slaverify"]
+    waiting = ["slaverify", *plugins]
     while waiting:
         name = waiting.pop()
         try:
@@ -38,11 +39,11 @@ def lock_sha256(installed: dict[str, str]) -> str:
     return sha256_hex(jcs(installed))
 
 
-def environment() -> JsonObject:
-    """Return the environment of this process. `clock_offset_ms` null means not measured."""
+def environment(plugins: Iterable[str] = ()) -> JsonObject:
+    """Return the environment of this process with the named plug-ins. `clock_offset_ms` null means not measured."""
     from babel import __version__ as babel_version
 
-    installed = packages()
+    installed = packages(plugins)
     return {
         "type": TYPE,
         "harness_version": __version__,

@@ -72,7 +72,8 @@ def prepare(session: Session, number: int, found: PreflightRecord | None) -> Non
     deliver_part(session, drawn, Part.QUERY)
     plan = _plan(session, folder, drawn)
     if not (folder / "environment" / "environment.json").is_file():
-        put_json(folder / "environment" / "environment.json", environment())
+        plugins = [one.name for one in session.contract.model.method.plugins]
+        put_json(folder / "environment" / "environment.json", environment(plugins))
     journal = journal_path(folder)
     if not journal.is_file():
         record = found or probe(session)

@@ -16,6 +16,7 @@ from slaverify.custody.files import private_folder, write_whole
 from slaverify.custody.keys import KeyStore, PartyKey
 from slaverify.custody.ledger_file import LedgerFile
 from slaverify.custody.vault import load_bank
+from slaverify.engine.plugins import load_plugins
 from slaverify.errors import ApplicationError, ContractError, CustodyError, Text
 from slaverify.evidence.envelope import SigningKey
 from slaverify.readiness import refuse_undecidable
@@ -101,6 +102,7 @@ def open_session(
             where=contract.source,
         )
     refuse_undecidable(contract, ports.clock())
+    load_plugins(contract.model.method.plugins)
     check_supported(contract.model)
     terms = terms_of(contract.tree, contract.digest)
     found = bank or load_bank(bank_folder, terms)

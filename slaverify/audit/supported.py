@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slaverify.contract import Contract
+from slaverify.engine import is_plugged
 from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
 from slaverify.judging import PARSERS
 
@@ -24,8 +25,8 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
     yield from _judge(contract)
     if contract.method.profile not in PROFILES:
         yield "method.profile", f"el perfil {contract.method.profile}", f"the profile {contract.method.profile}"
-    if contract.method.plugins:
-        yield "method.plugins", "complementos", "plug-ins"
+    if contract.method.plugins and (len(contract.method.plugins) > 1 or not is_plugged(contract)):
+        yield "method.plugins", "complementos que no son el adaptador", "plug-ins that are not the adapter"
     if sample.arms.anchor or sample.arms.twin or sample.arms.probe:
         yield "evaluation_set.sample.arms", "brazos fuera de las métricas", "arms outside the metrics"
     if verdict.early_stop is not None:

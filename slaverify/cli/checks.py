@@ -55,12 +55,14 @@ def verify_files(
     from slaverify.cli.files import read
     from slaverify.verify import VerifyRequest, verify
 
+    trust = _trust(pinned)
+    _load_plugins(trust, files)
     return verify(
         VerifyRequest(
             now=now,
             pdf=files.pdf,
             bundle=files.bundle,
-            trust=_trust(pinned),
+            trust=trust,
             checkpoint=None if pinned.checkpoint is None else read(pinned.checkpoint, 64 * 1024),
             run_id=pinned.run_id or None,
             report_id=pinned.report_id or None,
@@ -111,6 +113,23 @@ def _trust(pinned: Pinned) -> Trust:
         auditor_spki=pinned.auditor_spki or None,
         tsa_roots=tuple(read(path, 64 * 1024).decode("ascii", "replace") for path in pinned.tsa_roots),
     )
+
+
+def _load_plugins(trust: Trust, files: Files) -> None:
+    """Load the adapter that the contract pins, where exactly that package is installed; else V19 says so."""
+    from slaverify.contract.load import parse_contract
+    from slaverify.engine.plugins import load_plugins
+    from slaverify.evidence.reading import CONTRACT
+
+    try:
+        contract = trust.contract
+        if contract is None and files.bundle is not None and not isinstance(files.bundle, SlaverifyError):
+            contract = parse_contract(files.bundle.read(CONTRACT, 1024 * 1024), CONTRACT)
+        if contract is not None:
+            load_plugins(contract.model.method.plugins)
+    except SlaverifyError:
+        # Whatever is wrong with the contract or its plug-in is a finding of the verification, which reads it again.
+        return
 
 
 def _annex(bundle: Bundle | SlaverifyError | None, identity: Path) -> Mapping[str, bytes] | SlaverifyError | None:

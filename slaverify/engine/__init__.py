@@ -3,6 +3,8 @@
 Here stands the pure half, which `verify` uses too. The network is the second door, `slaverify.engine.wire`.
 """
 
+from slaverify.engine.adapters import Adapter, AdapterFacts
+from slaverify.engine.body import Parsed, parse_json
 from slaverify.engine.classify import (
     Reading,
     Received,
@@ -18,16 +20,19 @@ from slaverify.engine.headers import request_headers
 from slaverify.engine.identity import Echo, check_echo
 from slaverify.engine.request import RequestIds, RequestTemplate, compile_template
 from slaverify.engine.retry import Step, next_step, retry_after_s
-from slaverify.engine.spec import EndpointSpec, compile_endpoint
+from slaverify.engine.spec import EndpointSpec, adapter_of, compile_endpoint, is_plugged
 
 __all__ = [
     "ATTESTED",
     "IDENTITY",
     "STOPPING",
     "TRANSPORT",
+    "Adapter",
+    "AdapterFacts",
     "Echo",
     "EndpointSpec",
     "Fault",
+    "Parsed",
     "Reading",
     "Received",
     "RequestIds",
@@ -38,14 +43,17 @@ __all__ = [
     "Wire",
     "WireRequest",
     "WireResult",
+    "adapter_of",
     "attribution_of",
     "check_echo",
     "compile_endpoint",
     "compile_template",
     "fault_outcome",
+    "is_plugged",
     "kept_headers",
     "next_step",
     "outcome_of",
+    "parse_json",
     "read_response",
     "request_headers",
     "retry_after_s",

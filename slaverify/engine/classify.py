@@ -49,7 +49,7 @@ _MALFORMED = frozenset(
         Fault.NULL_ENVELOPE,
     }
 )
-_AUDITOR = frozenset({Fault.INTERRUPTED, Fault.INTERNAL, Fault.PRIVATE_ADDRESS})
+_AUDITOR = frozenset({Fault.INTERRUPTED, Fault.INTERNAL, Fault.PRIVATE_ADDRESS, Fault.PLUGIN})
 _CUT = frozenset(
     {
         Fault.SHORT_BODY,

@@ -57,6 +57,7 @@ class Fault(StrEnum):
     ECHO = "echo"
     ECHO_MISSING = "echo_missing"
     ANSWER_DEADLINE = "answer_deadline"
+    PLUGIN = "plugin"
 
 
 class Retry(StrEnum):

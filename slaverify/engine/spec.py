@@ -15,7 +15,7 @@ from typing import Protocol
 
 from slaverify.contract.model.bank import Method
 from slaverify.contract.model.engine import Endpoint, Engine, MappedField, Pattern
-from slaverify.engine.adapters import Adapter, adapter_named
+from slaverify.engine.adapters import Adapter, Guarded, Pin, adapter_named
 from slaverify.engine.address import Address, IpNetwork, parse_address, parse_networks
 from slaverify.engine.mapping import CitationSource, FieldMap, Source
 from slaverify.engine.paths import Path, PathError, compile_path
@@ -137,14 +137,14 @@ def compile_endpoint(contract: HasEndpoint) -> EndpointSpec:
     SLV-C070 (adapter), SLV-C071 (header that the contract may not set), SLV-C072 (field that must be mapped).
     """
     engine, endpoint = contract.engine, contract.endpoint
-    adapter = adapter_named(endpoint.adapter)
+    adapter = adapter_of(contract)
     if adapter is None:
         raise ContractError(
             "SLV-C070",
             Text(f"adaptador desconocido: {endpoint.adapter}", f"unknown adapter: {endpoint.adapter}"),
             fix=Text(
-                "use json_http@1, openai_chat@1 u openai_chat_stream@1",
-                "use json_http@1, openai_chat@1 or openai_chat_stream@1",
+                "use json_http@1, openai_chat@1, openai_chat_stream@1 o el de un complemento de method.plugins",
+                "use json_http@1, openai_chat@1, openai_chat_stream@1 or that of a plug-in in method.plugins",
             ),
             where="endpoint.adapter",
         )
@@ -179,6 +179,19 @@ def compile_endpoint(contract: HasEndpoint) -> EndpointSpec:
         | {source.header for source in (fields.version, fields.fingerprint) if source and source.header},
         turns=_has_turns(contract),
     )
+
+
+def adapter_of(contract: HasEndpoint) -> Adapter | None:
+    """Return the adapter of a contract; None where it is neither the product's nor that of a loaded pinned plug-in."""
+    method = getattr(contract, "method", None)
+    plugins = method.plugins if isinstance(method, Method) else ()
+    pins = [Pin(one.name, one.version, one.package_digest) for one in plugins]
+    return adapter_named(contract.endpoint.adapter, pins)
+
+
+def is_plugged(contract: HasEndpoint) -> bool:
+    """Say whether the adapter of a contract is that of a pinned plug-in."""
+    return isinstance(adapter_of(contract), Guarded)
 
 
 def _has_turns(contract: HasEndpoint) -> bool:

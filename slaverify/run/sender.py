@@ -226,6 +226,9 @@ class Sender:
             self.stop.set("engine_mismatch" if reading.fault in IDENTITY else str(reading.fault))
             return Step(Move.STOP)
         jitter = random.random()  # noqa: S311 - spreads retries, no secret
+        if reading.fault is Fault.PLUGIN:
+            # The answer came and our plug-in cannot read it: to ask again would be a second try.
+            return Step(Move.DONE)
         if record.probe is Attribution.AUDITOR:
             own = sum(
                 1

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from slaverify.contract import LoadedContract, Outcome
 from slaverify.custody import Index, parse_index
-from slaverify.engine import compile_endpoint
+from slaverify.engine import adapter_of, compile_endpoint
 from slaverify.errors import ApplicationError, Text
 from slaverify.evalset import Item
 from slaverify.evidence import Bundle, labelled_run
@@ -49,16 +49,13 @@ _Key = tuple[str, int, str]
 
 def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Iterator[Part]:
     """Yield the parts of the first half of V19; the caller turns what a reader raises into a failure."""
-    run, from_bytes = _run(bundle, contract)
-    if from_bytes:
+    run, hindrance = _run(bundle, contract)
+    from_bytes = hindrance is None
+    if hindrance is None:
         yield from _mismatches(run)
         yield from _cut(bundle)
     else:
-        yield skipped(
-            Text("los resultados no se recalculan de los bytes recibidos", "outcomes are not derived from wire bytes"),
-            Text("pida la edición de las partes", "ask for the edition of the parties"),
-            optional=True,
-        )
+        yield hindrance
     if not bundle.has(SCORES):
         yield from _unscored(bundle)
         return
@@ -69,13 +66,20 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
     yield from _scores(bundle, contract, annex, records, run, index, from_bytes)
 
 
-def _run(bundle: Bundle, contract: LoadedContract) -> tuple[DerivedRun, bool]:
+def _run(bundle: Bundle, contract: LoadedContract) -> tuple[DerivedRun, Part | None]:
+    """Return the run, derived from its bytes, or as recorded with what hindered that."""
     plan = read_plan(bundle.read(PLAN))
     outcomes = bundle.read(OUTCOMES, _MAX)
+    why = Text("los resultados no se recalculan de los bytes recibidos", "outcomes are not derived from wire bytes")
     if not bundle.has(EXCHANGES):
-        return recorded_run(plan, outcomes), False
+        remedy = Text("pida la edición de las partes", "ask for the edition of the parties")
+        return recorded_run(plan, outcomes), skipped(why, remedy, optional=True)
+    if adapter_of(contract.model) is None:
+        pins = ", ".join(f"{one.name} {one.version} {one.package_digest}" for one in contract.model.method.plugins)
+        remedy = Text(f"instale el complemento que el contrato fija: {pins}", f"install the pinned plug-in: {pins}")
+        return recorded_run(plan, outcomes), skipped(why, remedy)
     spec, rules = compile_endpoint(contract.model), rules_of(contract.model)
-    return derive_outcomes(spec, rules, plan, outcomes, bundle.read(EXCHANGES, _MAX)), True
+    return derive_outcomes(spec, rules, plan, outcomes, bundle.read(EXCHANGES, _MAX)), None
 
 
 def _mismatches(run: DerivedRun) -> Iterator[Part]:

@@ -13,6 +13,7 @@ from slaverify.cli.commands import (
     contract_explain,
     contract_new,
     contract_plan,
+    contract_plugin,
     contract_schema,
     contract_sign,
 )
@@ -127,6 +128,7 @@ contract_diff.register(group)
 contract_sign.register(group)
 contract_clause.register(group)
 contract_schema.register(group)
+contract_plugin.register(group)
 
 
 def _check(path: Path, old: LoadedContract | None, group_size: int, curves: bool | None) -> tuple[int, JsonObject]:

@@ -85,11 +85,13 @@ def probe(contract: Path = _CONTRACT, as_json: bool = _JSON) -> int:
     from slaverify.cli.wiring import now
     from slaverify.contract.load import load_contract
     from slaverify.engine import compile_endpoint
+    from slaverify.engine.plugins import load_plugins
     from slaverify.engine.wire import read_secrets
     from slaverify.run.runner import probe_endpoint
 
     say_ignored_proxies()
     model = load_contract(contract).model
+    load_plugins(model.method.plugins)
     auth = model.endpoint.auth
     record = probe_endpoint(compile_endpoint(model), read_secrets([] if auth is None else [auth.secret]), now)
     if as_json:

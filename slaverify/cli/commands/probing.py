@@ -47,9 +47,11 @@ def show_dry_run(contract: Path, latency: str, price: str, as_json: bool) -> int
     """Show one request and the size of the run; nothing is sent, nothing private is opened, no secret is read."""
     from slaverify.contract.load import load_contract
     from slaverify.engine import compile_endpoint
+    from slaverify.engine.plugins import load_plugins
     from slaverify.run.forecast import forecast
 
     model = load_contract(contract).model
+    load_plugins(model.method.plugins)
     found = forecast(
         model,
         compile_endpoint(model),
@@ -105,12 +107,14 @@ def export_rows(run_folder: Path, as_json: bool) -> int:
     from slaverify.audit.opening import journal_path, plan_of
     from slaverify.audit.session import contract_of_run
     from slaverify.engine import compile_endpoint
+    from slaverify.engine.plugins import load_plugins
     from slaverify.run import rules_of
     from slaverify.run.journal import Journal
     from slaverify.run.runner import export_run
 
     folder = run_folder.resolve()
     model = contract_of_run(folder).model
+    load_plugins(model.method.plugins)
     target = folder / "private" / EXPORT
     with Journal.open(journal_path(folder)) as journal:
         export_run(journal, compile_endpoint(model), rules_of(model), plan_of(folder), target)
