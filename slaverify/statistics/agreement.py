@@ -93,9 +93,8 @@ def gwet_ac1(raters: Ratings, categories: int | None = None) -> Ac1:
     n = len(items)
     shares = {value: math.fsum(c[value] / sum(c.values()) for c in items) / n for value in values}
     pe = math.fsum(share * (1.0 - share) for share in shares.values()) / (q - 1)
+    # pe is at most 1/q (all shares alike), so that 1 - pe is at least a half.
     pa = math.fsum(_pairs(counts) for counts in rated) / len(rated)
-    if pe >= 1.0:
-        return Ac1(None, None, pa, pe, "chance_explains_all")
     ac1 = (pa - pe) / (1.0 - pe)
     total = 0.0
     for counts in items:

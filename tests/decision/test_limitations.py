@@ -269,3 +269,62 @@ def test_power_is_weak_below_four_fifths_of_a_margin(margin: str | None, power: 
     row = {"id": "accuracy", "margin": margin, "power_at_margin": power, "power_breach_at_margin": "0.9"}
     found = codes(quiet_contract(), changed(metrics=metric_facts({"metrics": [row]})))
     assert ("L12" in found) is weak
+
+
+def test_whose_word_it_is_names_the_anchor_and_the_holder() -> None:
+    said = args("L20", quiet_contract(), changed(witnesses=0))
+    assert (said["anchor"], said["custodian_is_auditor"]) == ("timestamp", False)
+    chosen = args("L20", quiet_contract(ledger={"start_anchor": "both"}), changed(witnesses=0))
+    assert chosen["anchor"] == "both"
+    own = quiet_contract(
+        contract={"purpose": "self_check"}, parties={"author": {"name": "A"}, "custodian": {"name": "Auditora"}}
+    )
+    assert args("L20", own, changed(witnesses=0)) | {"anchor": "none", "custodian_is_auditor": True} == args(
+        "L20", own, changed(witnesses=0)
+    )
+
+
+def test_disputes_name_both_readings() -> None:
+    said = args("L09", quiet_contract(), changed(disputed=1, dispute_states=("PASS", "INCONCLUSIVE")))
+    assert (said["state_for"], said["state_against"]) == ("PASS", "INCONCLUSIVE")
+    unknown = args("L09", quiet_contract(), changed(disputed=1))
+    assert (unknown["state_for"], unknown["state_against"]) == (None, None)
+
+
+def test_a_stratum_of_one_item_is_small_and_one_of_none_is_absent() -> None:
+    said = args("L10", quiet_contract(), changed(strata=(("direct", 1), ("out_of_corpus", 0))))
+    assert (said["small"], said["absent"]) == ([{"stratum": "direct", "n": 1}], ["out_of_corpus"])
+
+
+@pytest.mark.parametrize(
+    ("clusters", "declared", "few"), [(9, True, True), (10, True, False), (10, False, True), (None, True, False)]
+)
+def test_few_clusters_or_a_floor_that_nobody_declared(clusters: int | None, declared: bool, few: bool) -> None:
+    metric = {
+        **ACCURACY,
+        "predicts": PREDICTED,
+        **({"cluster": {"by": "norm", "icc_floor": "0.2"}} if declared else {}),
+    }
+    base = {"parties": {"author": {"name": "Auditora"}}, "method": {"abstention": []}}
+    facts = changed(metrics=metric_facts({"metrics": [{"id": "accuracy", "clusters": clusters}]}))
+    assert ("L11" in codes(build([metric], **base), facts)) is few
+    if few:
+        assert args("L11", build([metric], **base), facts)["metrics"][0]["floor"] is declared
+    stranger = changed(metrics=metric_facts({"metrics": [{"id": "otra", "clusters": 50}]}))
+    assert args("L11", build([metric], **base), stranger)["metrics"] == [{"id": "otra", "clusters": 50, "floor": False}]
+
+
+def test_families_of_the_engine_and_of_its_base_models() -> None:
+    def said(engine: dict, facts: LimitationFacts = QUIET) -> dict | None:
+        contract = quiet_contract(**{**JUDGE, "engine": engine})
+        return next((i["args"] for i in limitations(contract, facts)["items"] if i["code"] == "L13"), None)
+
+    assert said({"family": "motor", "base_families": ["motor"]}) is None
+    assert said({"family": "otra", "base_families": ["motor"]})["shared"] == ["otra"]
+    assert said({"family": "motor", "base_families": ["ajena", "otra"]})["shared"] == ["otra"]
+    hidden = said({"family": "motor", "base_families": "undisclosed"})
+    assert (hidden["undisclosed"], hidden["shared"]) == (True, [])
+    silent = said({"family": "motor", "base_families": None})
+    assert (silent["undisclosed"], silent["shared"]) == (True, [])
+    judgeless = args("L13", quiet_contract(), changed(judge_family_items=2))
+    assert judgeless == {"undisclosed": False, "shared": [], "items": 2}

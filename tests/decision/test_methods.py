@@ -597,6 +597,24 @@ def test_disputes() -> None:
     assert states(repeats, {"metrics": [upheld]}, VALID)["state"] == "PASS"
 
 
+def test_as_many_upheld_as_agreed_is_still_a_run() -> None:
+    contract = build([ACCURACY])
+    share = Fraction(contract.disputes.max_upheld)
+    drawn = 150
+    edge = int(share * drawn)
+    ids = [f"i-{i:06d}" for i in range(edge + 1)]
+    if share * drawn == edge:
+        assert dispute_states(contract, run(), VALID, disputed=[], upheld=ids[:edge]).state != "INVALID_RUN"
+    assert dispute_states(contract, run(), VALID, disputed=[], upheld=ids).state == "INVALID_RUN"
+
+
+def test_what_is_disputed_does_not_move_the_verdict_as_scored() -> None:
+    """The first reading takes nothing out: twelve disputed failures stay failures in it."""
+    contract = build([ACCURACY])
+    found = dispute_states(contract, run(22), VALID, disputed=[f"i-{i:06d}" for i in range(22)])
+    assert (found.as_scored, found.in_favour, found.against) == ("BREACH", "PASS", "BREACH")
+
+
 def test_missing_answers_are_tested_against_the_strata() -> None:
     contract = build([{**ACCURACY, "among": {"stratum": ["direct", "out_of_corpus"]}}])
     few = first(contract, run(5, **TIMED_OUT))

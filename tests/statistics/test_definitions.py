@@ -29,6 +29,7 @@ from slaverify.statistics import (
     early_stop,
     equivalent_labels,
     fisher_exact,
+    gwet_ac1,
     independent_difference,
     judge_corrected,
     logit_interval,
@@ -343,11 +344,11 @@ def bet(shares: list[float], t: float) -> float:
 
 @given(corpora, st.integers(1, 19))
 def test_the_bets_on_a_corpus_are_products(units: list[tuple[int, int]], tenths: int) -> None:
-    """Errors count up to twice the weight; a unit of w words shows e - t w on its range."""
+    """Errors count up to twice the weight (of a silence: two); a unit of w words shows e - t w on its range."""
     t, w_max, ratio = tenths / 10, 20, 2.0
     errors, weights = [e for e, _ in units], [w for _, w in units]
     found = corpus_rate_log_e(errors, weights, t, w_max, Decimal(2))
-    shares = [(min(e, ratio * w) - t * w + t * w_max) / (ratio * w_max) for e, w in units]
+    shares = [(min(e, ratio * max(w, 1)) - t * w + t * w_max) / (ratio * w_max) for e, w in units]
     assert found.log_e_breach == pytest.approx(bet(shares, t / ratio), abs=1e-9)
     assert found.log_e_pass == pytest.approx(bet([1 - y for y in shares], 1 - t / ratio), abs=1e-9)
 
@@ -357,7 +358,7 @@ def test_the_limits_of_a_corpus_are_where_the_bets_reach_the_bar(units: list[tup
     errors, weights = [e for e, _ in units], [w for _, w in units]
     assume(sum(weights) > 0)
     found = corpus_rate_interval(errors, weights, 20, Decimal(2), Decimal(level))
-    assert found.mean == pytest.approx(sum(min(e, 2 * w) for e, w in units) / sum(weights))
+    assert found.mean == pytest.approx(sum(min(e, 2 * max(w, 1)) for e, w in units) / sum(weights))
     bar = math.log(2 / (1 - float(level)))
     if found.low > 1e-9:
         assert corpus_rate_log_e(errors, weights, found.low, 20, Decimal(2)).log_e_breach == pytest.approx(
@@ -383,3 +384,42 @@ def test_fisher_is_that_of_scipy(a: int, b: int, c: int, d: int) -> None:
 
     assume((a + b) * (c + d) * (a + c) * (b + d) > 0)  # scipy has no number for an empty margin
     assert float(fisher_exact(a, b, c, d)) == pytest.approx(of_scipy([[a, b], [c, d]]).pvalue, rel=1e-7)
+
+
+ratings = st.lists(st.lists(st.sampled_from(["a", "b", "c", None]), min_size=3, max_size=3), min_size=1, max_size=12)
+
+
+@given(ratings, st.sampled_from([None, 3, 5]))
+def test_ac1_is_that_of_gwet(items: list[list[str | None]], categories: int | None) -> None:
+    """Three raters who may leave an item out; shares, agreement, chance and the linearised variance in fractions."""
+    seen = [[value for value in item if value is not None] for item in items]
+    seen = [item for item in seen if item]
+    values = sorted({value for item in seen for value in item})
+    twice = [item for item in seen if len(item) >= 2]
+    q = max(len(values), categories or 0)
+    found = gwet_ac1([[item[rater] for item in items] for rater in range(3)], categories)
+    if not twice or q < 2:
+        note = "one_category" if twice else "no_item_rated_twice"
+        assert (found.ac1, found.se, found.reason) == (None, None, note)
+        assert found.pa == (1.0 if twice else None)
+        return
+    n = len(seen)
+    share = {v: sum(Fraction(item.count(v), len(item)) for item in seen) / n for v in values}
+    pe = sum(one * (1 - one) for one in share.values()) / (q - 1)
+
+    def agreement(item: list[str]) -> Fraction:
+        r = len(item)
+        return Fraction(sum(item.count(v) * (item.count(v) - 1) for v in values), r * (r - 1))
+
+    pa = sum(map(agreement, twice)) / len(twice)
+    ac1 = (pa - pe) / (1 - pe)
+    total = Fraction(0)
+    for item in seen:
+        agreed = Fraction(n, len(twice)) * (agreement(item) - pe) / (1 - pe) if len(item) >= 2 else Fraction(0)
+        chance = sum(Fraction(item.count(v), len(item)) * (1 - share[v]) for v in values) / (q - 1)
+        total += (agreed - 2 * (1 - ac1) * (chance - pe) / (1 - pe) - ac1) ** 2
+    assert (found.ac1, found.pa, found.pe) == tuple(pytest.approx(float(one), abs=1e-12) for one in (ac1, pa, pe))
+    if n == 1:
+        assert found.se is None
+    else:
+        assert found.se == pytest.approx(math.sqrt(total / (n * (n - 1))), abs=1e-9)
