@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from slaverify.contract.tokens import looks_like_token
-from slaverify.errors import NOTHING, ContractError, CustodyError, SlaverifyError, StatisticsError, Text
+from slaverify.errors import NOTHING, ContractError, CustodyError, JudgeError, SlaverifyError, StatisticsError, Text
 
 Path = tuple[str | int, ...]
 """Keys and indices from the root of the tree."""
@@ -30,7 +30,8 @@ class Finding:
         """Return the error that people see, of the class of the room whose rule was broken."""
         if self.code.startswith("SLV-K"):
             return CustodyError(self.code, self.what, why=self.why, fix=self.fix, where=where, exit_code=2)
-        kind = StatisticsError if self.code.startswith("SLV-S") else ContractError
+        kinds: dict[str, type[SlaverifyError]] = {"S": StatisticsError, "J": JudgeError}
+        kind = kinds.get(self.code[4], ContractError)
         return kind(self.code, self.what, why=self.why, fix=self.fix, where=where)
 
 

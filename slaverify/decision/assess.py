@@ -99,7 +99,7 @@ def _base(terms: Terms, entry: JsonObject, context: Context) -> Assessed:
         observations=observations,
         unresolved=count_of(entry, "unresolved"),
         unresolved_max=context.unresolved_max,
-        guard=None,
+        guard=Reason.JUDGE_UNSTABLE if _unstable(terms, entry, validity) else None,
         clusters=clusters,
         provenance=provenance,
         passes=False,
@@ -120,6 +120,15 @@ def _base(terms: Terms, entry: JsonObject, context: Context) -> Assessed:
         level_breach=Fraction(terms.alpha_breach) if stage is None else stage.alpha_breach,
         clusters=clusters,
     )
+
+
+def _unstable(terms: Terms, entry: JsonObject, validity: RunValidity) -> bool:
+    """Tell whether the judge flips too often on what this metric counts: its criterion, or the rubric as a whole."""
+    if entry.get("judged") is None:
+        return False
+    counted = () if terms.count is None else terms.count.get("criteria", ())
+    names = {str(pair).partition(":")[0] for pair in counted}
+    return None in validity.judge_unstable or bool(names & validity.judge_unstable)
 
 
 def _clusters(terms: Terms, entry: JsonObject) -> int | None:

@@ -29,6 +29,7 @@ class Reason(StrEnum):
     CALIBRATION_INCONSISTENT = "calibration_inconsistent"
     JUDGE_NOT_INFORMATIVE = "judge_not_informative"
     JUDGE_BELOW_MINIMUM = "judge_below_minimum"
+    JUDGE_UNSTABLE = "judge_unstable"
     JUDGE_UNCALIBRATED = "judge_uncalibrated"
     PROVENANCE_DECLARED = "provenance_declared"
     PROVENANCE_INSUFFICIENT = "provenance_insufficient"
@@ -47,11 +48,13 @@ class RunValidity:
     """What the evidence says of the run as a whole.
 
     `valid` is false for a fault of engine version, bank digest, method digest, ledger or clock; `reason` then names
-    it in one word. `judge_drift` (failed sentinels) invalidates only the metrics with judged items. `provenance` is
+    it in one word. `judge_drift` (failed sentinels) invalidates only the metrics with judged items; `judge_unstable`
+    names the criteria whose repeats flip too often (null: a rubric without criteria). `provenance` is
     `measured` for a run of ours, `declared` for imported results.
     """
 
     valid: bool
     reason: str | None = None
     judge_drift: bool = False
+    judge_unstable: frozenset[str | None] = frozenset()
     provenance: str = "measured"

@@ -36,6 +36,7 @@ from slaverify.decision import RunValidity
 from slaverify.errors import CustodyError
 from slaverify.evidence.bundle import Bundle
 from slaverify.evidence.reading import LEDGER, OUTCOMES, PANEL, VOTES, checkpoint_numbers, run_number, utc_time
+from slaverify.judging import unstable
 
 _BANK = "custody/bank_manifest.json"
 _MAX_LEDGER = 64 * 1024**2
@@ -62,7 +63,9 @@ def run_validity(bundle: Bundle, contract: LoadedContract, number: int | None = 
         return RunValidity(valid=False, reason="ledger")
     reason = _ending(record) or _engine(bundle, contract) or _clock(bundle, terms, view, record)
     reason = reason or _disputes(contract, upheld)
-    return RunValidity(valid=reason is None, reason=reason, judge_drift=_drifted(bundle))
+    return RunValidity(
+        valid=reason is None, reason=reason, judge_drift=_drifted(bundle), judge_unstable=_unstable(bundle)
+    )
 
 
 def dispute_rulings(bundle: Bundle, contract: LoadedContract, number: int | None = None) -> dict[str, str]:
@@ -161,3 +164,7 @@ def _drifted(bundle: Bundle) -> bool:
     if not (bundle.has(VOTES) and any(True for _ in bundle.lines(VOTES))):
         return False
     return not bundle.has(PANEL) or bundle.json(PANEL).get("drift") is not False
+
+
+def _unstable(bundle: Bundle) -> frozenset[str | None]:
+    return unstable(bundle.json(PANEL)) if bundle.has(PANEL) else frozenset()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract import HOSTILE_STRATA, Contract, Extend, Finding, Metric, sample_sizes
 from slaverify.errors import Text
+from slaverify.judging import lint
 from slaverify.readiness.outlook import MetricOutlook
 from slaverify.readiness.power_advice import power_advice
 
@@ -159,6 +160,7 @@ def _judge(contract: Contract) -> Iterator[Finding]:
     judge = contract.judge
     if judge is None:
         return
+    yield from lint.warned(contract)
     calibration = judge.calibration
     if judge.on_uncalibrated == "declared_limitation":
         yield Finding(

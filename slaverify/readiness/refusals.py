@@ -11,6 +11,7 @@ from datetime import datetime
 from slaverify.canonical import decimal_text
 from slaverify.contract import Contract, Finding, Metric, has_integers, instant, metric_n, sample_sizes, unequal_weights
 from slaverify.errors import Text
+from slaverify.judging import lint
 from slaverify.readiness.designs import betting
 from slaverify.readiness.outlook import best_design, binds, is_bet, scale_of
 
@@ -23,6 +24,7 @@ def refusals(contract: Contract, now: datetime) -> Iterator[Finding]:
         yield from _lonely_strata(contract, metric, index)
         if binds(contract, metric) and not has_integers(contract, metric):
             yield from _can_never_pass(contract, metric, index)
+    yield from lint.refused(contract)
     if contract.contract.status == "draft":
         yield from _dead_dates(contract, now)
 

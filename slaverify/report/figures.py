@@ -26,6 +26,7 @@ REASONS = RUN_REASONS | {
     "calibration_inconsistent",
     "judge_not_informative",
     "judge_below_minimum",
+    "judge_unstable",
     "judge_uncalibrated",
     "provenance_declared",
     "provenance_insufficient",

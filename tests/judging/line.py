@@ -34,7 +34,7 @@ def judge_block(url: str, sentinels: bytes, **changes: JsonValue) -> dict[str, J
         "aggregation": "single",
         "sentinels": {"digest": digest_of(sentinels)},
         "on_uncalibrated": "declared_limitation",
-        "repeats": {"sample": 6},
+        "repeats": {"sample": 6, "max_flip_rate": {"compliance": "0.5", "quality": "0.5"}},
         "budget": {"calls": 5000, "price_per_call": "0.01"},
         **changes,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -289,6 +290,21 @@ def test_a_judge_that_fails_at_random_is_never_a_mark(tmp_path: Path, keys: Call
                 assert (record["verdict"] is None) == ("judge_unresolved" in record["flags"])
         assert decision["state"] != "BREACH"
         assert parts(place) == []
+
+
+def test_a_judge_that_does_not_repeat_itself_measures_nothing(tmp_path: Path, keys: Callable[[Place], None]) -> None:
+    judge = JudgeServer(perfect)
+    said: Counter[str] = Counter()
+
+    def wavering(data: Any) -> str:
+        said[data["answer"]] += 1
+        return "incorrect" if said[data["answer"]] == 2 and "lago" in data["answer"] else perfect(data)
+
+    judge.mark = wavering
+    with judged_audit(tmp_path, judge, count=60, repeats={"sample": 60}) as place:
+        found = metric(decided(place, keys), "accuracy")
+        assert (found["state"], found["reason"]) == ("NOT_MEASURED", "judge_unstable")
+        assert read(place, "judging/panel.json")["repeats"][0]["flipped"] == 60
 
 
 def test_a_judge_that_becomes_another_model_invalidates_the_run(tmp_path: Path, keys: Callable[[Place], None]) -> None:

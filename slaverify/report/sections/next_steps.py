@@ -22,6 +22,7 @@ ACTORS: Mapping[str, str] = {
     "judge_uncalibrated": "judge_operator",
     "judge_not_informative": "judge_operator",
     "judge_below_minimum": "judge_operator",
+    "judge_unstable": "judge_operator",
     "unresolved_above_limit": "auditor",
     "disputes": "parties",
     "no_binding_metric": "parties",
