@@ -40,6 +40,7 @@ from slaverify.judging.calibration import (
     label_seed,
     legible,
     read_sheet,
+    refuse_shared,
     select,
     sheet_csv,
     sheet_xlsx,
@@ -150,6 +151,7 @@ def export_sheet(session: Session, number: int, name: str, organisation: str, fo
     known = named(list(state.readers), name)
     role = known.number if known is not None else _role(session, state)
     sheet = _blind(session, number, state.due(role), role)
+    refuse_shared(developed, ((row.key.item_id, row.cells["question"]) for row in sheet.rows))
     if not sheet.rows:
         raise _no_labels(session, number, Text("no hay filas que leer", "there are no rows to read"))
     if known is None:

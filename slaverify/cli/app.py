@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from slaverify.cli.commands import bank, checking, comparing, contracts, custody, demo, extracting, keys, labels, line
+from slaverify.cli.commands import (
+    bank,
+    checking,
+    comparing,
+    contracts,
+    criteria,
+    custody,
+    demo,
+    extracting,
+    keys,
+    labels,
+    line,
+)
 from slaverify.cli.language import t
 
 app = typer.Typer(
@@ -44,6 +56,7 @@ app.add_typer(bank.group, name="bank")
 app.add_typer(custody.group, name="custody")
 app.add_typer(keys.group, name="keys")
 app.add_typer(labels.group, name="label")
+app.add_typer(criteria.group, name="criteria")
 line.register(app)
 labels.register(app)
 checking.register(app)

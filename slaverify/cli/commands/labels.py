@@ -39,21 +39,27 @@ def export(
     form: str = typer.Option("xlsx", "--format", help="xlsx, csv."),
     organisation: str = typer.Option("", "--org", help=t("Su organización.", "Their organisation.")),
     destination: Path | None = typer.Option(None, "--out", help=t("Archivo que se crea.", "File to make.")),
+    development: list[Path] = typer.Option(
+        [],
+        "--development",
+        help=t("Conjunto con que se redactaron los criterios.", "Set the criteria were drafted on."),
+    ),
     lang: str = typer.Option("", "--lang", help="es, en."),
     as_json: bool = _JSON,
 ) -> int:
     """Write the sheet. The first people read, the next one settles their differences."""
     from slaverify.audit.alone import alone
     from slaverify.audit.labelling import FORMATS, export_sheet
-    from slaverify.cli.files import write_new
+    from slaverify.cli.files import read, write_new
     from slaverify.cli.wiring import session_of_run
-    from slaverify.judging.calibration import instructions
+    from slaverify.judging.calibration import instructions, read_questions
 
     if form not in FORMATS:
         raise typer.BadParameter(t(f"formato: {form}", f"format: {form}"))
+    developed = [question for path in development for question in read_questions(read(path), path.name)]
     session, number = session_of_run(run_folder)
     with alone(session.run_folder(number) / "private"):
-        made = export_sheet(session, number, annotator, organisation, form, lang or language())
+        made = export_sheet(session, number, annotator, organisation, form, lang or language(), developed)
     path = destination or Path(f"{run_folder.resolve().name}.labels-{made.reader.number}.{form}")
     write_new(path, made.data)
     if as_json:

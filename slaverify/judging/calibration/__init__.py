@@ -4,6 +4,14 @@ Order: units of a run → draw → blind sheets → labels → record with figur
 """
 
 from slaverify.judging.calibration.columns import HEADINGS, instructions, layout
+from slaverify.judging.calibration.development import (
+    Known,
+    probes_known,
+    read_development,
+    read_questions,
+    refuse_shared,
+)
+from slaverify.judging.calibration.drafting import Tried, trial_calls, trial_json, tried
 from slaverify.judging.calibration.figures import Seen
 from slaverify.judging.calibration.labels import (
     ADJUDICATOR,
@@ -45,6 +53,7 @@ __all__ = [
     "Book",
     "Filled",
     "Kind",
+    "Known",
     "Label",
     "Labelled",
     "Plan",
@@ -52,6 +61,7 @@ __all__ = [
     "Selection",
     "Sheet",
     "Shown",
+    "Tried",
     "Unit",
     "UnitKey",
     "as_people_see",
@@ -67,14 +77,21 @@ __all__ = [
     "layout",
     "legible",
     "plan_of",
+    "probes_known",
     "read_back",
+    "read_development",
     "read_label",
+    "read_questions",
     "read_sheet",
+    "refuse_shared",
     "ruled_records",
     "seen_of",
     "select",
     "sheet_csv",
     "sheet_xlsx",
     "subjects_of",
+    "trial_calls",
+    "trial_json",
+    "tried",
     "units_of",
 ]
