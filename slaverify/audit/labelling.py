@@ -140,10 +140,19 @@ def labelling(session: Session, number: int) -> Labelling:
     return Labelling(run=run, selection=select(run.units, label_plan(judge.calibration), run.seed), readers=readers)
 
 
-def export_sheet(session: Session, number: int, name: str, organisation: str, form: str, language: str) -> Exported:
+def export_sheet(
+    session: Session,
+    number: int,
+    name: str,
+    organisation: str,
+    form: str,
+    language: str,
+    developed: Sequence[str] = (),
+) -> Exported:
     """Return the sheet of a person, who gets a role with the first one. The same person gets the same sheet again.
 
-    Raises: JudgeError SLV-J021 (of the vendor), SLV-J066 (no role left), SLV-J067 (nothing to label).
+    `developed`: questions on which the criteria were worded. Raises: JudgeError SLV-J020 (one of them is drawn),
+    SLV-J021 (of the vendor), SLV-J066 (no role left), SLV-J067 (nothing to label).
     """
     refuse_vendor(session.contract.model, name, organisation)
     state = labelling(session, number)

@@ -42,7 +42,7 @@ def export(
     development: list[Path] = typer.Option(
         [],
         "--development",
-        help=t("Conjunto con que se redactaron los criterios.", "Set the criteria were drafted on."),
+        help=t("Conjunto con que se redactaron criterios.", "Set that criteria were drafted on."),
     ),
     lang: str = typer.Option("", "--lang", help="es, en."),
     as_json: bool = _JSON,
