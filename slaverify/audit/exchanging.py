@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 from slaverify.audit.opening import delivered, drawn_of, header_of, journal_path, plan_of, secrets_of
 from slaverify.audit.session import Session
+from slaverify.audit.trajectories import run_rules
 from slaverify.canonical import JsonObject
 from slaverify.custody import Draw, Part, RunPermit
 from slaverify.custody.append import Tally, end_run, record_batch, resume_run
 from slaverify.engine import EndpointSpec, compile_endpoint
 from slaverify.errors import EndpointError, Text
-from slaverify.run import OUTCOMES, Batch, Plan, RunRules, rules_of
+from slaverify.run import OUTCOMES, Batch, Plan, RunRules
 from slaverify.run.blocked import STOPS, Block, block_of
 from slaverify.run.journal import Journal
 from slaverify.run.runner import RunInputs, RunResult, RunState, carry_out_run, close_run, export_run
+from slaverify.trajectory.loop import tool_probe
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def exchange(session: Session, number: int, permit: RunPermit) -> None:
     """
     folder, model = session.run_folder(number), session.contract.model
     drawn, plan = drawn_of(session, number), plan_of(folder)
-    spec, rules = compile_endpoint(model), rules_of(model)
+    spec, rules = compile_endpoint(model), run_rules(session, number)
     with Journal.open(journal_path(folder), expected=header_of(session, drawn, plan)) as journal:
         if journal.summary().attempts and journal.state != "complete":
             _resumed(session, number, journal)
@@ -68,6 +70,7 @@ def exchange(session: Session, number: int, permit: RunPermit) -> None:
             ledger=LedgerBatches(session, number),
             clock=session.ports.clock,
             progress=session.ports.progress(),
+            tools=tool_probe(model),
         )
         result = carry_out_run(journal, inputs)
         if result.state in (RunState.STOPPED, RunState.INTERRUPTED):
@@ -94,7 +97,7 @@ def close_blocked(session: Session, number: int) -> None:
         return
     folder, model = session.run_folder(number), session.contract.model
     drawn, plan = drawn_of(session, number), plan_of(folder)
-    spec, rules = compile_endpoint(model), rules_of(model)
+    spec, rules = compile_endpoint(model), run_rules(session, number)
     with Journal.open(journal_path(folder), expected=header_of(session, drawn, plan)) as journal:
         block = block_of(spec, [(at, detail) for at, _, detail in journal.events("stop")])
         if not block.stands:
@@ -118,7 +121,7 @@ def rewrite(session: Session, number: int) -> None:
     if (folder / OUTCOMES).is_file():
         return
     with Journal.open(journal_path(folder)) as journal:
-        _write(session, number, journal, compile_endpoint(model), rules_of(model), plan_of(folder))
+        _write(session, number, journal, compile_endpoint(model), run_rules(session, number), plan_of(folder))
 
 
 def leaves(session: Session, ids: tuple[str, ...]) -> list[int]:

@@ -23,6 +23,7 @@ from slaverify.run import PLAN, Plan, build_plan, plan_bytes, plan_sha256, read_
 from slaverify.run.journal import Journal, RunHeader
 from slaverify.run.rules import stamp
 from slaverify.run.runner import PreflightRecord, probe_endpoint
+from slaverify.trajectory.loop import tool_probe
 from slaverify.version import __version__
 
 _MAX_SIGNATURE = 64 * 1024
@@ -38,7 +39,7 @@ def secrets_of(session: Session) -> Secrets:
 def probe(session: Session) -> PreflightRecord:
     """Do the preflight: public items alone. Raises: EndpointError SLV-N040 (6), SLV-N041, SLV-N042 (5)."""
     spec = compile_endpoint(session.contract.model)
-    return probe_endpoint(spec, secrets_of(session), session.ports.clock)
+    return probe_endpoint(spec, secrets_of(session), session.ports.clock, tools=tool_probe(session.contract.model))
 
 
 def open_next_run(session: Session) -> tuple[int, PreflightRecord]:

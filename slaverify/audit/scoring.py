@@ -7,6 +7,8 @@ from pathlib import Path
 
 from slaverify.audit.opening import deliver_part, delivered, drawn_of, journal_path, plan_of, private
 from slaverify.audit.session import Session, put
+from slaverify.audit.trajectories import STATE, Nonces, ground_of, run_rules, write_paths
+from slaverify.audit.trajectories import TRACES as PATH_TRACES
 from slaverify.canonical import JsonObject, JsonValue, jsonl, sha256_hex
 from slaverify.custody import Part
 from slaverify.custody.append import record_scored
@@ -15,11 +17,13 @@ from slaverify.engine import compile_endpoint
 from slaverify.evalset import Item, join
 from slaverify.evidence.receipt import SALTS, salt_line
 from slaverify.judging import GivenAnswer
-from slaverify.run import DerivedExchange, rules_of
+from slaverify.run import DerivedExchange
 from slaverify.run.journal import Journal
 from slaverify.run.runner import journal_run
 from slaverify.scoring import Scored, ScoreRecord, score, settings_for
-from slaverify.verify import AnnexItem, annex_index, cluster_names, finished
+from slaverify.trajectory.loop import has_tools
+from slaverify.trajectory.record import Ground, ScoredPath, score_line
+from slaverify.verify import AnnexItem, annex_index, cluster_names, finished, path_of
 
 INDEX = "index.jsonl"
 SCORES = "scoring/scores.jsonl"
@@ -50,13 +54,19 @@ def score_run(session: Session, number: int) -> None:
     folder = session.run_folder(number)
     opened = open_items(session, number)
     with Journal.open(journal_path(folder)) as journal:
-        nonces = {path: journal.nonce(path) for path in (TRACES, INDEX, RULES, SALTS)}
-    rows = [(record, scored) for record, scored, _ in _score_all(session, number, opened)]
+        names = (TRACES, INDEX, RULES, SALTS, PATH_TRACES, STATE)
+        nonces = {path: journal.nonce(path) for path in names}
+    ground = _ground(session, number)
+    found = _score_all(session, number, opened, ground)
+    rows = [(one.record, one.scored) for one in found]
     annex = private(session, number) / ANNEX_FOLDER
     put(annex / INDEX, annex_index(nonces[INDEX], [_annex_item(one) for one in opened.values()]))
     put(annex / SALTS, jsonl([{"nonce": nonces[SALTS]}, salt_line(nonces[SALTS])]))
     put(annex / RULES, jsonl([{"nonce": nonces[RULES]}, *(_rules(record, scored) for record, scored in rows)]))
     put(folder / TRACES, jsonl([{"nonce": nonces[TRACES]}, *(_trace(record, scored) for record, scored in rows)]))
+    if ground is not None:
+        paths = [one.path for one in found if one.path is not None]
+        write_paths(session, number, ground, paths, Nonces(nonces[PATH_TRACES], nonces[STATE]))
     # Last: its presence says that the step is done.
     put(folder / SCORES, jsonl(record.to_json() for record, _ in rows))
 
@@ -66,30 +76,46 @@ def given_answers(session: Session, number: int) -> list[GivenAnswer]:
     opened = open_items(session, number)
     return [
         GivenAnswer(
-            record=record,
-            item=opened[record.item_id].item,
-            raw_text=None if exchange.answer is None else exchange.answer.text,
-            clean_text=scored.clean_text,
+            record=one.record,
+            item=opened[one.record.item_id].item,
+            raw_text=None if one.exchange.answer is None else one.exchange.answer.text,
+            clean_text=one.scored.clean_text,
         )
-        for record, scored, exchange in _score_all(session, number, opened)
+        for one in _score_all(session, number, opened, _ground(session, number))
     ]
 
 
-def _score_all(
-    session: Session, number: int, opened: dict[str, _Opened]
-) -> list[tuple[ScoreRecord, Scored, DerivedExchange]]:
+@dataclass(frozen=True)
+class _Row:
+    """One exchange as code left it; `path` where its engine has tools."""
+
+    record: ScoreRecord
+    scored: Scored
+    exchange: DerivedExchange
+    path: ScoredPath | None
+
+
+def _ground(session: Session, number: int) -> Ground | None:
+    return ground_of(session, number) if has_tools(session.contract.model) else None
+
+
+def _score_all(session: Session, number: int, opened: dict[str, _Opened], ground: Ground | None) -> list[_Row]:
     folder, model = session.run_folder(number), session.contract.model
     clusters = cluster_names(one.item for one in opened.values())
-    settings = {stratum: settings_for(model, stratum) for stratum in {one.item.stratum for one in opened.values()}}
+    strata = {one.item.stratum for one in opened.values()} if ground is None else set()
+    settings = {stratum: settings_for(model, stratum) for stratum in strata}
     with Journal.open(journal_path(folder)) as journal:
-        run = journal_run(journal, compile_endpoint(model), rules_of(model), plan_of(folder))
-    rows: list[tuple[ScoreRecord, Scored, DerivedExchange]] = []
+        run = journal_run(journal, compile_endpoint(model), run_rules(session, number), plan_of(folder))
+    rows: list[_Row] = []
     for exchange in run.exchanges:
         item = opened[exchange.planned.item_id].item
-        scored = score(item, exchange.answer, exchange.outcome, settings[item.stratum])
-        rows.append((finished(scored.record, exchange, clusters[item.id]), scored, exchange))
-    rows.sort(key=lambda row: (row[0].item_id, row[0].repetition, row[0].side))
-    return rows
+        path = None if ground is None else path_of(item, exchange, ground)
+        if path is not None:
+            scored = Scored(path.record, (), None)
+        else:
+            scored = score(item, exchange.answer, exchange.outcome, settings[item.stratum])
+        rows.append(_Row(finished(scored.record, exchange, clusters[item.id]), scored, exchange, path))
+    return sorted(rows, key=lambda one: (one.record.item_id, one.record.repetition, one.record.side))
 
 
 def commit_scores(session: Session, number: int) -> None:
@@ -110,11 +136,16 @@ def explain(session: Session, number: int, item_id: str) -> list[JsonObject]:
     opened = open_items(session, number)
     folder, model = session.run_folder(number), session.contract.model
     with Journal.open(journal_path(folder)) as journal:
-        run = journal_run(journal, compile_endpoint(model), rules_of(model), plan_of(folder))
+        run = journal_run(journal, compile_endpoint(model), run_rules(session, number), plan_of(folder))
+    ground = _ground(session, number)
     found: list[JsonObject] = []
     for exchange in run.exchanges:
         if exchange.planned.item_id == item_id:
             item = opened[item_id].item
+            if ground is not None:
+                path = path_of(item, exchange, ground)
+                found.append({**score_line(path, 0), "trace": list(path.trace)})
+                continue
             scored = score(item, exchange.answer, exchange.outcome, settings_for(model, item.stratum))
             found.append(_explained(exchange, scored))
     return found

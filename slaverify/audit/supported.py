@@ -9,7 +9,7 @@ from slaverify.engine import is_plugged
 from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
 from slaverify.judging import PARSERS
 
-PROFILES = ("qa@1", "choice@1", "extraction@1", "speech@1", "coding@1")
+PROFILES = ("qa@1", "choice@1", "extraction@1", "speech@1", "coding@1", "trajectory@1")
 JUDGE_ADAPTERS = ("openai_chat@1", "anthropic_messages@1")
 
 
@@ -25,6 +25,8 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
     yield from _judge(contract)
     if contract.method.profile not in PROFILES:
         yield "method.profile", f"el perfil {contract.method.profile}", f"the profile {contract.method.profile}"
+    if contract.method.profile == "trajectory@1":
+        yield from _beyond_tools(contract)
     if contract.method.plugins and (len(contract.method.plugins) > 1 or not is_plugged(contract)):
         yield "method.plugins", "complementos que no son el adaptador", "plug-ins that are not the adapter"
     if sample.arms.anchor or sample.arms.twin or sample.arms.probe:
@@ -58,6 +60,16 @@ def _judge(contract: Contract) -> Iterator[tuple[str, str, str]]:
             yield "judge.panel.adapter", f"el adaptador {member.adapter}", f"the adapter {member.adapter}"
     if judge.parser not in PARSERS:
         yield "judge.parser", f"el lector {judge.parser}", f"the parser {judge.parser}"
+
+
+def _beyond_tools(contract: Contract) -> Iterator[tuple[str, str, str]]:
+    agreed = contract.method.trajectory
+    if agreed is None or agreed.profile != "slaverify-1":
+        yield "method.trajectory.profile", "otro perfil de caminos que slaverify-1", "a path profile but slaverify-1"
+    if contract.endpoint.adapter == "openai_chat_stream@1":
+        yield "endpoint.adapter", "herramientas sobre un flujo", "tools over a stream"
+    if contract.judge is not None:
+        yield "judge", "un juez sobre caminos, que decide solo el código", "a judge on paths, which code alone decides"
 
 
 def _unsupported(place: str, es: str, en: str) -> ContractError:

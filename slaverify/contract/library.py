@@ -164,12 +164,12 @@ LIBRARY: Mapping[str, ReadyMetric] = {
         "at_least",
         "all",
         Text(
-            "tareas cuya respuesta se alcanzó por un estado válido",
-            "tasks whose answer was reached through a valid state",
+            "tareas con respuesta correcta alcanzada por un estado válido",
+            "tasks whose right answer was reached through a valid state",
         ),
         Text("85 de 100 tareas: 85,0 %", "85 of 100 tasks: 85.0 %"),
         _OWN,
-        count={"state": ("VALID_STATE",)},
+        count={"state": ("VALID_STATE",), "correctness": ("correct",)},
     ),
     "state_invalid_correct_rate@1": ReadyMetric(
         "at_most",

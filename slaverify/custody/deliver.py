@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from slaverify.canonical import JsonObject, StrictJsonError, jcs, loads_canonical, sha256_hex
@@ -24,7 +25,7 @@ from slaverify.custody.keys import PartyKey
 from slaverify.custody.ledger_file import Draft, LedgerFile
 from slaverify.custody.manifest import Bank
 from slaverify.custody.opening import make_opening
-from slaverify.custody.package import MAX_PACKAGE, PackageItem
+from slaverify.custody.package import MAX_PACKAGE, PackageItem, parse_attachment
 from slaverify.custody.shapes import (
     constant,
     integer,
@@ -51,6 +52,7 @@ _HEADER = {
     "part": word(*Part),
     "sample_sha256": is_hex32,
 }
+_ATTACHED = b'{"attachment":'
 _MAX_CHECKPOINT = 64 * 1024
 _LINE = {"i": is_count, "id": is_id, "stratum": is_name, "content": is_object, "salt": is_hex32}
 
@@ -100,7 +102,8 @@ def deliver(
     path.parent.mkdir(exist_ok=True)
     with open_bank(ledger.folder, bank, custodian.age_identity, private) as opened, staged(path) as stream:
         items = opened.items(drawn.selection.all_ids)
-        pieces = _pieces(_header(bank.digest, drawn, part), items, opened.header.seed, part)
+        attached = opened.attachments(_named(items)) if part is Part.QUERY else ()
+        pieces = chain(_pieces(_header(bank.digest, drawn, part), items, opened.header.seed, part), attached)
         encrypt(pieces, stream, [auditor.age_recipient], MAX_PACKAGE)
     data: JsonObject = {
         "contract_digest": drawn.contract_digest,
@@ -172,13 +175,32 @@ def open_delivery(
     """
     with decrypted(path, identity, private, MAX_PACKAGE) as (stream, _):
         _check_header(stream.readline(), bank, drawn, part)
-        items = tuple(_item(line, bank, part) for line in stream)
+        items = tuple(_item(line, bank, part) for line in stream if not line.startswith(_ATTACHED))
     numbers = [one.i for one in items]
     if numbers != sorted(set(numbers)) or {one.id for one in items} != set(drawn.selection.all_ids):
         raise fault(
             54, "la entrega no trae exactamente los ítems sorteados", "the delivery is not exactly the drawn items"
         )
     return items
+
+
+def open_attachments(path: Path, identity: str, bank: Bank, drawn: Draw, private: Path) -> dict[str, bytes]:
+    """Decrypt the delivery of the queries and return its attachments by digest (hex), each checked against it.
+
+    Raises: CustodyError SLV-K015, K010, K053 as `open_delivery`, K012 (an attachment that is not its digest).
+    """
+    with decrypted(path, identity, private, MAX_PACKAGE) as (stream, _):
+        _check_header(stream.readline(), bank, drawn, Part.QUERY)
+        lines = [(number, line) for number, line in enumerate(stream, 2) if line.startswith(_ATTACHED)]
+        return dict(parse_attachment(line.rstrip(b"\n"), number) for number, line in lines)
+
+
+def _named(items: Iterable[PackageItem]) -> Iterator[str]:
+    for item in items:
+        listed = loads_canonical(item.query, max_depth=MAX_DEPTH).get("attachments", [])
+        for one in listed if isinstance(listed, list) else []:
+            if isinstance(one, Mapping):
+                yield text(one, "digest").removeprefix("sha256:")
 
 
 def _check_header(line: bytes, bank: Bank, drawn: Draw, part: Part) -> None:

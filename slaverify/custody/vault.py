@@ -83,10 +83,17 @@ def _digest(path: Path) -> tuple[str, bytes]:
 class OpenBank:
     """A decrypted package whose every commitment was checked. Lives inside `open_bank` only."""
 
-    def __init__(self, stream: BinaryIO, header: PackageHeader, offsets: dict[str, tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        header: PackageHeader,
+        offsets: dict[str, tuple[int, int]],
+        attached: dict[str, tuple[int, int]],
+    ) -> None:
         self.header = header
         self._stream = stream
         self._offsets = offsets
+        self._attached = attached
 
     def items(self, ids: Iterable[str]) -> list[PackageItem]:
         """Return the items of these sealed ids, by leaf number. Raises: CustodyError SLV-K054 for an unknown id."""
@@ -98,6 +105,12 @@ class OpenBank:
             self._stream.seek(offset)
             found.append(parse_item(self._stream.readline().rstrip(b"\n"), number))
         return sorted(found, key=lambda one: one.i)
+
+    def attachments(self, digests: Iterable[str]) -> Iterator[bytes]:
+        """Yield the package lines of those of these attachments (digests, hex) that the bank holds, ascending."""
+        for digest in sorted(set(digests) & set(self._attached)):
+            self._stream.seek(self._attached[digest][1])
+            yield self._stream.readline()
 
 
 @contextlib.contextmanager
@@ -126,13 +139,18 @@ def _checked(stream: BinaryIO, bank: Bank) -> OpenBank:
                 16, f"{leaf.id} no es el ítem sellado", f"{leaf.id} is not the sealed item", where=f"bank.age:{number}"
             )
         offsets[leaf.id] = (number, offset)
-    last = ""
-    for number, line in enumerate(stream, len(offsets) + 2):
+    last, number = "", len(offsets) + 1
+    attached: dict[str, tuple[int, int]] = {}
+    offset = stream.tell()
+    while line := stream.readline():
+        number += 1
         digest, _ = parse_attachment(line.rstrip(b"\n"), number)
+        attached[digest] = (number, offset)
+        offset = stream.tell()
         if digest <= last:
             raise malformed(number)
         last = digest
-    return OpenBank(stream, header, offsets)
+    return OpenBank(stream, header, offsets, attached)
 
 
 def check_items(folder: Path, bank: Bank, identity: str, private: Path) -> int:

@@ -64,7 +64,7 @@ _PUBLIC = (
     rf"custody/checkpoints/[0-9]{{8}}\.checkpoint(?:\.tsr|\.{_WITNESS}\.sshsig)?",
     r"run/(?:plan\.json|outcomes\.jsonl)",
     r"scoring/scores\.jsonl",
-    r"trajectory/scores\.jsonl",
+    r"trajectory/(?:scores\.jsonl|summary\.json)",
     r"judging/(?:panel\.json|judgements\.jsonl|calibration\.json)",
     r"statistics/(?:inputs|results)\.json",
     r"decision/(?:decision|limitations)\.json",

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from slaverify.canonical import JsonObject, JsonValue, decimal_text
 from slaverify.contract import Contract
 from slaverify.engine import EndpointSpec, RequestIds, request_headers
+from slaverify.run.conversation import ToolProbe
 
 PROBES_BEFORE, PROBES_DURING = 3, 4
 """How often the public probe is sent: in the preflight, and at 25, 50, 75 and 100 % of the run."""
@@ -71,7 +72,12 @@ class Forecast:
 
 
 def forecast(
-    contract: Contract, spec: EndpointSpec, *, latency_s: Decimal | None = None, price: Decimal | None = None
+    contract: Contract,
+    spec: EndpointSpec,
+    *,
+    latency_s: Decimal | None = None,
+    price: Decimal | None = None,
+    tools: ToolProbe | None = None,
 ) -> Forecast:
     """Return what a run of the contract would send; the body is that of the public probe, no item is opened."""
     call = spec.call
@@ -83,7 +89,10 @@ def forecast(
     latency = latency_s or call.agreed_latency_s or ASSUMED_LATENCY
     waits = sum(min(call.base_s * 2**k + call.jitter_s, call.cap_s) for k in range(call.attempts - 1))
     longest = exchanges * (call.attempts * call.total_timeout_s + waits) / call.concurrency
-    body = spec.template.render({"query": spec.probe_query}, RequestIds("0" * 32, "0" * 32))
+    query: JsonObject = {"query": spec.probe_query}
+    body = spec.template.render(
+        query if tools is None else tools.package(spec.probe_query), RequestIds("0" * 32, "0" * 32)
+    )
     shown = None if spec.auth is None else f"{spec.auth.scheme} ***".strip()
     automatic = [("Host", urlsplit(spec.address.url).netloc), ("Content-Length", str(len(body)))]
     return Forecast(

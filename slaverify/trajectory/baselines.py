@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from slaverify.trajectory.answers import TrackAnswer
 from slaverify.trajectory.question import Question, Track
-from slaverify.trajectory.runtime import FETCH, SEARCH, Call, Tools
+from slaverify.trajectory.runtime import CONTEXT_CHARS, FETCH, SEARCH, Call, Tools, packed
 from slaverify.trajectory.score_slaverify import VALID, PathRules, PathScore, Walk, score_path
 from slaverify.trajectory.state_contract import StateContract
 
@@ -152,7 +152,7 @@ class _Ground:
     def packed(self) -> frozenset[str]:
         if self.rules.mode != "context":
             return frozenset()
-        return frozenset(one.id for one in self.contract.corpus.ordered if self.tools.in_cone(one))
+        return frozenset(one.id for one in packed(self.tools, CONTEXT_CHARS))
 
     def walk(self, answer: TrackAnswer | None) -> Walk:
         calls = tuple(self.calls) if self.rules.mode == "tool" else ()

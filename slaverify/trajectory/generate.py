@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from slaverify.errors import ProblemsError, SlaverifyError, Text, TrajectoryError
 from slaverify.trajectory.derive import ORDER, Candidates, derive
 from slaverify.trajectory.question import Kind, Question, Track
+from slaverify.trajectory.runtime import CONTEXT_CHARS, Tools, packed
 from slaverify.trajectory.state_contract import StateContract
 from slaverify.trajectory.state_model import instant
 
@@ -84,6 +85,10 @@ def unreachable(contract: StateContract, questions: Sequence[Question]) -> Itera
             seen = corpus.by_id.get(artifact)
             if seen is None or not corpus.visible(seen, one.actor, one.role, as_of):
                 yield _unreachable(one, artifact)
+        if contract.evaluation.mode == "context":
+            room = Tools(corpus, one.actor, one.role, one.as_of, budget)
+            fits = {seen.id for seen in packed(room, CONTEXT_CHARS)}
+            yield from (_unreachable(one, f"context: {name}") for name in one.required if name not in fits)
         for place in one.places:
             if place.subsystem not in corpus.allowed(one.role):
                 yield _unreachable(one, place.subsystem)

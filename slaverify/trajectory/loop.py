@@ -13,21 +13,19 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from slaverify.canonical import JsonObject, JsonValue, jcs, jsonl, sha256_hex
+from slaverify.contract import Contract
 from slaverify.contract.words import Outcome
 from slaverify.engine import Reading
 from slaverify.trajectory.answers import answer_schema, read_track_answer
-from slaverify.trajectory.corpus import Seen
-from slaverify.trajectory.dialects import AskedCall, Dialect
+from slaverify.trajectory.dialects import AskedCall, Dialect, dialect_of
 from slaverify.trajectory.packages import Answered, Offer, package
 from slaverify.trajectory.public_view import PublicView, view_tree
 from slaverify.trajectory.question import Track
-from slaverify.trajectory.runtime import FETCH, SEARCH, SUBMIT, Tools
+from slaverify.trajectory.runtime import CONTEXT_CHARS, FETCH, SEARCH, SUBMIT, Tools, packed
 from slaverify.trajectory.state_contract import StateContract
 from slaverify.trajectory.state_model import Budget, Policy, Role, Subsystem
 from slaverify.trajectory.trace import Binding, TraceWriter, Wire
 
-CONTEXT_CHARS = 64_000
-"""Characters of the packed context where the contract says nothing."""
 MALFORMED_IN_A_ROW = 2
 
 
@@ -145,7 +143,7 @@ class _Walk:
             budget = budget.model_copy(update={"max_turns": 1})
         self.view, self.budget = view, budget
         self.tools = Tools(contract.corpus, view.actor, view.role, view.as_of, budget)
-        self.packed = _packed(self.tools, terms.context_chars) if terms.mode == "context" else ()
+        self.packed = packed(self.tools, terms.context_chars) if terms.mode == "context" else ()
         self.context = terms.mode == "context"
         self.writer = TraceWriter(binding)
         self.steps: list[tuple[Answered, ...]] = []
@@ -200,18 +198,6 @@ class _Walk:
         self.ending, self.over = (outcome, reason), True
 
 
-def _packed(tools: Tools, chars: int) -> tuple[Seen, ...]:
-    """Return the artifacts of the cone, newest first, as many as fit."""
-    found: list[Seen] = []
-    for seen in reversed(tools.corpus.ordered):
-        if tools.in_cone(seen):
-            chars -= len(jcs(seen.document).decode("utf-8"))
-            if chars < 0:
-                break
-            found.append(seen)
-    return tuple(found)
-
-
 class ProbeConversation:
     """Asks the public probe with tools on offer; nothing of a bank is in it."""
 
@@ -243,6 +229,29 @@ def _usable(call: AskedCall) -> bool:
     return (call.tool == SEARCH and "query" in keys) or (call.tool == FETCH and "artifact_id" in keys)
 
 
-def engine_digest(name: str, version: str) -> str:
-    """Return what a trace says of the engine: `sha256:` + hex of the JCS of its name and pinned version."""
-    return "sha256:" + sha256_hex(jcs({"name": name, "version": version}))
+def has_tools(contract: Contract) -> bool:
+    """Say whether a contract is about an engine with tools."""
+    return contract.method.profile.partition("@")[0] == "trajectory"
+
+
+def tool_probe(contract: Contract) -> ProbeConversation | None:
+    """Return how the public probe offers tools; None for an engine without any."""
+    agreed = contract.method.trajectory
+    if agreed is None or not has_tools(contract) or agreed.mode != "tool":
+        return None
+    return ProbeConversation(dialect_of(contract.endpoint.adapter))
+
+
+def loop_terms(contract: Contract, run_id: str, version: str) -> LoopTerms:
+    """Return what the traces of a run say; `version` is that of the product which prepared the run."""
+    agreed = contract.method.trajectory
+    assert agreed is not None  # noqa: S101 - the loader asks for it under this profile
+    engine = {"name": contract.engine.name, "version": contract.engine.version}
+    return LoopTerms(
+        run_id=run_id,
+        engine_digest="sha256:" + sha256_hex(jcs(engine)),
+        version=version,
+        profile=agreed.profile,
+        mode=agreed.mode,
+        context_chars=agreed.context_chars,
+    )

@@ -21,6 +21,10 @@ MAX_ARGUMENT = 4_000
 """Longest query or id, characters."""
 
 
+CONTEXT_CHARS = 64_000
+"""Characters of the packed context where the contract says nothing."""
+
+
 class Status(StrEnum):
     """What became of a call."""
 
@@ -134,6 +138,18 @@ class Tools:
             return Executed(call, _UNAVAILABLE)
         call = Call(FETCH, arguments, Status.DELIVERED, (found.id,))
         return Executed(call, {"status": "delivered", "artifact": found.document})
+
+
+def packed(tools: Tools, chars: int) -> tuple[Seen, ...]:
+    """Return the artifacts of the cone, newest first, as many as fit into `chars` characters."""
+    found: list[Seen] = []
+    for seen in reversed(tools.corpus.ordered):
+        if tools.in_cone(seen):
+            chars -= len(jcs(seen.document).decode("utf-8"))
+            if chars < 0:
+                break
+            found.append(seen)
+    return tuple(found)
 
 
 def same_call(call: Call) -> str:

@@ -8,6 +8,7 @@ Source: docs/spec/verification.md.
 
 from slaverify.verify.annex_items import AnnexItem, annex_index, read_annex_index
 from slaverify.verify.checks import RULES, Check, Level, Outcome, Result
+from slaverify.verify.paths import in_order, path_of, path_scores, path_summary, path_traces
 from slaverify.verify.records import cluster_names, finished
 from slaverify.verify.request import Rerendered, Trust, VerifyRequest
 from slaverify.verify.text import render_text
@@ -33,6 +34,11 @@ __all__ = [
     "annex_index",
     "cluster_names",
     "finished",
+    "in_order",
+    "path_of",
+    "path_scores",
+    "path_summary",
+    "path_traces",
     "read_annex_index",
     "render_text",
     "verify",

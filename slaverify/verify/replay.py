@@ -12,6 +12,7 @@ Source: docs/spec/verification.md (V19), docs/spec/run.md, docs/spec/score-recor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from slaverify.contract import LoadedContract, Outcome
 from slaverify.custody import Index, parse_index
@@ -33,9 +34,19 @@ from slaverify.run import (
     rules_of,
 )
 from slaverify.scoring import ScoreRecord, score, settings_for
+from slaverify.trajectory.loop import has_tools
+from slaverify.trajectory.record import Ground, ScoredPath
 from slaverify.verify.annex_items import INDEX, opened, read_annex_index
 from slaverify.verify.checks import Part, failed, noted, skipped
 from slaverify.verify.judged import public_parts, rejudge, replayed_parts
+from slaverify.verify.paths import (
+    chain_parts,
+    conversation_of_annex,
+    ground_of_annex,
+    path_of,
+    path_parts,
+    replayed_paths,
+)
 from slaverify.verify.records import answer_mac, cluster_names, finished
 from slaverify.verify.trees import first_difference
 
@@ -49,7 +60,8 @@ _Key = tuple[str, int, str]
 
 def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Iterator[Part]:
     """Yield the parts of the first half of V19; the caller turns what a reader raises into a failure."""
-    run, hindrance = _run(bundle, contract)
+    ground = _ground(bundle, contract, annex)
+    run, hindrance = _run(bundle, contract, annex, ground)
     from_bytes = hindrance is None
     if hindrance is None:
         yield from _mismatches(run)
@@ -63,10 +75,22 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
     records = [ScoreRecord.from_json(line, where=SCORES) for line in bundle.lines(SCORES)]
     yield from _paired(records, run, index)
     yield from public_parts(bundle, contract, records)
-    yield from _scores(bundle, contract, annex, records, run, index, from_bytes)
+    if has_tools(contract.model):
+        yield from path_parts(bundle, records)
+        yield from chain_parts(bundle, contract)
+    yield from _scores(bundle, contract, annex, records, run, index, from_bytes, ground)
 
 
-def _run(bundle: Bundle, contract: LoadedContract) -> tuple[DerivedRun, Part | None]:
+def _ground(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Ground | None:
+    """Return what the paths of an engine with tools are scored on; None without the annex."""
+    if annex is None or not has_tools(contract.model):
+        return None
+    return ground_of_annex(bundle, contract, annex)
+
+
+def _run(
+    bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None, ground: Ground | None
+) -> tuple[DerivedRun, Part | None]:
     """Return the run, derived from its bytes, or as recorded with what hindered that."""
     plan = read_plan(bundle.read(PLAN))
     outcomes = bundle.read(OUTCOMES, _MAX)
@@ -79,6 +103,10 @@ def _run(bundle: Bundle, contract: LoadedContract) -> tuple[DerivedRun, Part | N
         remedy = Text(f"instale el complemento que el contrato fija: {pins}", f"install the pinned plug-in: {pins}")
         return recorded_run(plan, outcomes), skipped(why, remedy)
     spec, rules = compile_endpoint(contract.model), rules_of(contract.model)
+    if ground is not None and annex is not None:
+        index = parse_index(bundle.read("custody/index.jsonl", _MAX))
+        items = {item.id: opened(item, index) for item in read_annex_index(annex.get(INDEX, b""))}
+        rules = replace(rules, conversation=conversation_of_annex(ground, contract, items))
     return derive_outcomes(spec, rules, plan, outcomes, bundle.read(EXCHANGES, _MAX)), None
 
 
@@ -181,6 +209,7 @@ def _scores(
     run: DerivedRun,
     index: Index,
     from_bytes: bool,
+    ground: Ground | None,
 ) -> Iterator[Part]:
     if annex is None or not from_bytes:
         yield skipped(
@@ -201,6 +230,9 @@ def _scores(
         return
     clusters = cluster_names(items.values())
     exchanges = {_key_of(one): one for one in run.exchanges}
+    if ground is not None:
+        yield from _paths(bundle, records, items, exchanges, clusters, ground)
+        return
     try:
         answers = [
             _scored(contract, items[record.item_id], exchanges[_key(record)], clusters[record.item_id])
@@ -222,6 +254,22 @@ def _scores(
         rescored = [ScoreRecord.from_json(record) for record in ruled]
     for record, derived in zip(records, rescored, strict=True):
         yield from _compared(record, derived)
+
+
+def _paths(
+    bundle: Bundle,
+    records: list[ScoreRecord],
+    items: Mapping[str, Item],
+    exchanges: Mapping[_Key, DerivedExchange],
+    clusters: Mapping[str, str | None],
+    ground: Ground,
+) -> Iterator[Part]:
+    paths: list[ScoredPath] = []
+    for record in records:
+        exchange = exchanges[_key(record)]
+        paths.append(path_of(items[record.item_id], exchange, ground))
+        yield from _compared(record, finished(paths[-1].record, exchange, clusters[record.item_id]))
+    yield from replayed_paths(bundle, ground, paths)
 
 
 def _scored(contract: LoadedContract, item: Item, exchange: DerivedExchange, cluster: str | None) -> GivenAnswer:

@@ -61,8 +61,8 @@ class Place:
         return found
 
 
-def make_place(folder: Path, items: list[Item]) -> Place:
-    """Make keys and seal the items."""
+def make_place(folder: Path, items: list[Item], attachments: dict[str, bytes] | None = None) -> Place:
+    """Make keys and seal the items, with attachments by digest (hex)."""
     store = KeyStore.create(folder / "keys")
     custodian = store.make("custodian", organisation=ORGANISATION, roles=["custodian"], now=now())
     store.make("auditor", organisation=ORGANISATION, roles=["auditor"], now=now())
@@ -78,7 +78,13 @@ def make_place(folder: Path, items: list[Item]) -> Place:
             for item, part in zip(items, parts, strict=True)
         ],
         folder / "custodia",
-        SealTerms(bank_id="banco", name="banco", item_schema_sha256=item_schema_sha256(), author="Autoría"),
+        SealTerms(
+            bank_id="banco",
+            name="banco",
+            item_schema_sha256=item_schema_sha256(),
+            author="Autoría",
+            attachments=attachments or {},
+        ),
         custodian=custodian,
         clock=now,
     )

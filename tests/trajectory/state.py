@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
+from slaverify.resources import resource
 from slaverify.trajectory import Question, StateContract, generate
 from slaverify.trajectory.state_files import read_state_files
 
-ROOT = Path(__file__).resolve().parents[1] / "data" / "made" / "state_contract_crm"
+ROOT = resource("contratos", "estado-crm")
 NONCE = bytes(range(32))
 
 

@@ -40,11 +40,13 @@ def seal(
     parent: Path = typer.Option(Path("custodia"), "--out", help=t("Carpeta que recibe el banco.", "Parent folder.")),
     recovery: str = typer.Option("", "--recovery", help=t("Recuperación en partes: slip39:2of3.", "Shares.")),
     replaces: str = typer.Option("", "--replaces", help=t("Digest del banco que reemplaza.", "Old bank's digest.")),
+    attachments: list[Path] = typer.Option([], "--attachment", help=t("Archivo adjunto.", "Attached file.")),
     yes: bool = typer.Option(False, "--yes", help=t("No pregunta.", "Do not ask.")),
     dry: bool = DRY,
     as_json: bool = _JSON,
 ) -> int:
     """Seal the set for the custodian and a recovery identity, begin its ledger, print what the contract needs."""
+    from slaverify.canonical import sha256_hex
     from slaverify.cli.files import read
     from slaverify.cli.wiring import keys_folder, now
     from slaverify.custody import Access, Recipient, slug
@@ -83,6 +85,7 @@ def seal(
             recipients=alone,
             replaces=replaces or None,
             recovery=shared,
+            attachments={sha256_hex(data): data for data in map(read, attachments)},
         ),
         custodian=custodian,
         clock=now,

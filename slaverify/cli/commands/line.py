@@ -88,12 +88,15 @@ def probe(contract: Path = _CONTRACT, as_json: bool = _JSON) -> int:
     from slaverify.engine.plugins import load_plugins
     from slaverify.engine.wire import read_secrets
     from slaverify.run.runner import probe_endpoint
+    from slaverify.trajectory.loop import tool_probe
 
     say_ignored_proxies()
     model = load_contract(contract).model
     load_plugins(model.method.plugins)
     auth = model.endpoint.auth
-    record = probe_endpoint(compile_endpoint(model), read_secrets([] if auth is None else [auth.secret]), now)
+    record = probe_endpoint(
+        compile_endpoint(model), read_secrets([] if auth is None else [auth.secret]), now, tools=tool_probe(model)
+    )
     if as_json:
         emit({"type": "slaverify/probe/1", **record.to_json()})
         return 0

@@ -49,6 +49,7 @@ def show_dry_run(contract: Path, latency: str, price: str, as_json: bool) -> int
     from slaverify.engine import compile_endpoint
     from slaverify.engine.plugins import load_plugins
     from slaverify.run.forecast import forecast
+    from slaverify.trajectory.loop import tool_probe
 
     model = load_contract(contract).model
     load_plugins(model.method.plugins)
@@ -57,6 +58,7 @@ def show_dry_run(contract: Path, latency: str, price: str, as_json: bool) -> int
         compile_endpoint(model),
         latency_s=_decimal("--latency", latency),
         price=_decimal("--price", price),
+        tools=tool_probe(model),
     )
     say_ignored_proxies()
     if as_json:
