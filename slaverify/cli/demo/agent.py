@@ -96,7 +96,8 @@ class Agent:
         asked = asked_in(question)
         if not asked:
             # The public probe: nothing of this business is asked, so the agent looks around once.
-            return ([_search("bienvenida", None)], None) if seen.calls == 0 else ([], _negative(question))
+            look = offered and seen.calls == 0
+            return ([_search("bienvenida", None)], None) if look else ([], _negative(question))
         if self.kind == "constant":
             return [], _negative(question)
         if self.kind == "padding":
