@@ -16,6 +16,7 @@ from slaverify.run.derive import (
 from slaverify.run.plan import Plan, PlannedExchange, build_plan, plan_bytes, plan_sha256, read_plan
 from slaverify.run.records import EXCHANGES, OUTCOMES, PLAN, AttemptKey, AttemptRecord, exchange_line, outcome_line
 from slaverify.run.rules import RunRules, Span, moment, rules_of, stamp
+from slaverify.run.service import Available, Quantile, Service, service_of
 from slaverify.run.signals import Signal
 
 __all__ = [
@@ -24,13 +25,16 @@ __all__ = [
     "PLAN",
     "AttemptKey",
     "AttemptRecord",
+    "Available",
     "Batch",
     "DerivedExchange",
     "DerivedRun",
     "Mismatch",
     "Plan",
     "PlannedExchange",
+    "Quantile",
     "RunRules",
+    "Service",
     "Signal",
     "Span",
     "batch_root",
@@ -48,6 +52,7 @@ __all__ = [
     "read_plan",
     "recorded_run",
     "rules_of",
+    "service_of",
     "stamp",
     "unsent_attribution",
 ]

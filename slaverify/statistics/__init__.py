@@ -98,6 +98,7 @@ from slaverify.statistics.measurement import (
     worst_provenance,
 )
 from slaverify.statistics.multiplicity import P, holm_adjust
+from slaverify.statistics.order import Ranks, quantile_ranks
 from slaverify.statistics.paired import (
     ChangeCheck,
     McNemar,
@@ -173,6 +174,7 @@ __all__ = [
     "PairedSize",
     "Plan",
     "Provenance",
+    "Ranks",
     "Ratio",
     "StageRisks",
     "Stop",
@@ -244,6 +246,7 @@ __all__ = [
     "paired_difference",
     "paired_sample_size",
     "power",
+    "quantile_ranks",
     "real_tails",
     "rejection_number",
     "required_sample",

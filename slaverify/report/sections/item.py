@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from slaverify.canonical import JsonValue
 from slaverify.report import figures, runfacts
 from slaverify.report.facts import Facts, at, objects, texts
+from slaverify.report.sections.service import service
 from slaverify.report.words import (
     Node,
     bullets,
@@ -51,6 +52,7 @@ def item(facts: Facts) -> Node:
             heading("item.outcomes", 3),
             *_outcomes(facts),
             bullets(_remarks(facts)),
+            *service(facts),
         ],
     )
 
