@@ -25,6 +25,8 @@ def closing(session: Session, number: int) -> tuple[Entry, int]:
     record = session.record(number)
     last = record.last("scored") or record.terminal
     assert last is not None  # noqa: S101 - the walk scores or ends a run first
+    if session.upto is not None:
+        return last, session.upto
     covered = covering(session.bank_folder, last.seq)
     return last, last.seq + 1 if covered is None else covered.size
 

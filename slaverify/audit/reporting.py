@@ -13,7 +13,7 @@ from slaverify.canonical import loads_canonical, sha256_hex
 from slaverify.custody import RunRecord
 from slaverify.custody.append import record_report
 from slaverify.errors import ReportError, Text
-from slaverify.evidence import B_LTA, PARTIES, PUBLIC, Bundle
+from slaverify.evidence import AMENDMENT, B_LTA, PARTIES, PUBLIC, Bundle
 from slaverify.evidence.envelope import SigningKey
 from slaverify.evidence.pades import LongTerm, pdf_facts, sign_pdf
 from slaverify.evidence.read import open_folder
@@ -55,9 +55,9 @@ def report_json(session: Session, number: int, language: str) -> bytes:
 
 def _issue(session: Session, number: int, bundle: Bundle, language: str) -> Issued:
     folder = session.run_folder(number)
-    target = folder / FOLDER / f"{bundle_id(bundle)}.{language}.pdf"
+    target = folder / FOLDER / f"{report_number(bundle)}.{language}.pdf"
     if not target.is_file():
-        _refuse_second(session, number, language, target)
+        _refuse_second(session, number, bundle, language, target)
         _write_pdf(session, number, bundle, language, target)
     pdf = target.read_bytes()
     facts = pdf_facts(pdf, None)
@@ -70,9 +70,12 @@ def _issue(session: Session, number: int, bundle: Bundle, language: str) -> Issu
     return issued
 
 
-def _refuse_second(session: Session, number: int, language: str, target: Path) -> None:
+def _refuse_second(session: Session, number: int, bundle: Bundle, language: str, target: Path) -> None:
     """Refuse to sign again what the ledger says was issued. Raises: ReportError SLV-R027."""
-    if language in issued_languages(session.record(number)):
+    entries = session.record(number).all("report_issued")
+    if any(
+        entry.data.get("language") == language and entry.data["bundle_digest"] == bundle.digest for entry in entries
+    ):
         raise ReportError(
             "SLV-R027",
             Text("el informe ya se emitió y su archivo no está", "the report was issued and its file is not here"),
@@ -135,10 +138,16 @@ def bundle_id(bundle: Bundle) -> str:
     return bundle.manifest.header.bundle_id
 
 
+def report_number(bundle: Bundle) -> str:
+    """Return the number of the reports over a bundle: its id, and `-A<k>` for an amendment."""
+    suffix = f"-A{bundle.json(AMENDMENT)['number']}" if bundle.has(AMENDMENT) else ""
+    return f"{bundle_id(bundle)}{suffix}"
+
+
 def _edition(session: Session, number: int, bundle: Bundle, edition: str) -> None:
-    target = session.run_folder(number) / FOLDER / f"{bundle_id(bundle)}.{edition}.zip"
+    target = session.run_folder(number) / FOLDER / f"{report_number(bundle)}.{edition}.zip"
     if not target.is_file():
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(exist_ok=True, parents=True)
         write_bundle(bundle, target, edition)
 
 
@@ -158,8 +167,8 @@ def _register(session: Session, number: int, bundle: Bundle, issued: Issued) -> 
     record = session.record(number)
     if any(entry.data.get("signed_digest") == issued.signed_digest for entry in record.all("report_issued")):
         return
-    history = session.out / "history" / f"{session.contract.model.contract.id}.jsonl"
-    line = history_line(history, bundle, session.contract, issued.report_id, issued.signed_digest)
+    view = session.ledger.refresh()
+    line = history_line(session.history, bundle, session.contract, view, issued.report_id, issued.signed_digest)
     assert bundle.manifest is not None  # noqa: S101 - the evidence is closed
     record_report(
         session.ledger,

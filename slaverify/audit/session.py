@@ -44,7 +44,10 @@ class Ports:
 
 @dataclass(frozen=True)
 class Session:
-    """One audit on this machine. Folders: `bank_folder` (bank and ledger), `out` (one folder a run inside)."""
+    """One audit on this machine. Folders: `bank_folder` (bank and ledger), `out` (one folder a run inside).
+
+    Of an amendment: `upto` is the size of the ledger that its evidence holds, `history_root` the first `out`.
+    """
 
     contract: LoadedContract
     terms: Terms
@@ -54,6 +57,13 @@ class Session:
     keys: KeyStore
     out: Path
     ports: Ports
+    history_root: Path | None = None
+    upto: int | None = None
+
+    @property
+    def history(self) -> Path:
+        """The file of the contract's public history; that of an amendment is the one of the first report."""
+        return (self.history_root or self.out) / "history" / f"{self.contract.model.contract.id}.jsonl"
 
     @property
     def auditor(self) -> PartyKey:

@@ -13,6 +13,7 @@ from slaverify.cli.commands import (
     custody,
     demo,
     extracting,
+    history,
     keys,
     labels,
     line,
@@ -62,4 +63,5 @@ labels.register(app)
 checking.register(app)
 extracting.register(app)
 comparing.register(app)
+history.register(app)
 demo.register(app)

@@ -24,7 +24,18 @@ from slaverify.evidence.calibrated import (
     unfounded_rulings,
 )
 from slaverify.evidence.facts import limitation_facts
-from slaverify.evidence.layout import ANNEX, ENVELOPE, MANIFEST, SUMS, TOKEN, Disclosure, disclosure_of, media_type_of
+from slaverify.evidence.layout import (
+    AMENDMENT,
+    AMENDMENT_TYPE,
+    ANNEX,
+    ENVELOPE,
+    MANIFEST,
+    SUMS,
+    TOKEN,
+    Disclosure,
+    disclosure_of,
+    media_type_of,
+)
 from slaverify.evidence.manifest import (
     AnnexEntry,
     FileEntry,
@@ -55,6 +66,8 @@ from slaverify.evidence.signature_facts import (
 from slaverify.evidence.validity import dispute_rulings, first_exchange, ledger_view, run_validity
 
 __all__ = [
+    "AMENDMENT",
+    "AMENDMENT_TYPE",
     "ANNEX",
     "B_LTA",
     "B_T",

@@ -13,6 +13,8 @@ ENVELOPE = "manifest.p7s"
 TOKEN = "manifest.tsr"  # noqa: S105 - a file name
 ENVELOPE_FILES = (MANIFEST, ENVELOPE, TOKEN)
 SUMS = "SHA256SUMS"
+AMENDMENT = "decision/amendment.json"
+AMENDMENT_TYPE = "slaverify/amendment/1"
 ANNEX = "sealed/annex.age"
 EXCHANGES = "run/exchanges.jsonl"
 
@@ -67,7 +69,7 @@ _PUBLIC = (
     r"trajectory/(?:scores\.jsonl|summary\.json)",
     r"judging/(?:panel\.json|judgements\.jsonl|calibration\.json)",
     r"statistics/(?:inputs|results)\.json",
-    r"decision/(?:decision|limitations)\.json",
+    r"decision/(?:decision|limitations|amendment)\.json",
     r"environment/environment\.json",
     rf"replies/(?:{_ROLE}\.json|disputes\.jsonl)",
 )

@@ -58,7 +58,7 @@ def build(bundle: BundleFiles, language: str, renderer: JsonObject | None = None
             "closed_at": text(manifest, "closed_at"),
             "decision": facts.decision,
             "limitations": facts.limitations,
-            "amends": None,
+            "amends": _amends(facts),
             "render": render,
             "sections": _sections(facts, render, draft),
         }
@@ -80,6 +80,13 @@ def _sections(facts: Facts, render: JsonObject, draft: bool) -> list[JsonValue]:
         verifiability(facts, render),
         *annexes(facts),
     ]
+
+
+def _amends(facts: Facts) -> JsonObject | None:
+    """Return what this report replaces, why and what changed; None for a first report."""
+    if facts.amendment is None:
+        return None
+    return {key: facts.amendment.get(key) for key in ("report_id", "signed_digest", "reason", "changes")}
 
 
 def _marks(facts: Facts, draft: bool) -> Node:

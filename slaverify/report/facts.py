@@ -84,6 +84,7 @@ class Facts:
     environment: JsonObject | None
     replies: Mapping[str, JsonObject]
     disputes: tuple[JsonObject, ...]
+    amendment: JsonObject | None
     withheld: tuple[str, ...]
     custody_level: CustodyLevel | None
 
@@ -154,6 +155,7 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
             if (reply := _optional(bundle, f"replies/{role}.json")) is not None
         },
         disputes=_lines(bundle, "replies/disputes.jsonl") or (),
+        amendment=_optional(bundle, "decision/amendment.json"),
         # What the public edition leaves out, not what this reader happens to lack: the page is the same for both.
         withheld=tuple(sorted(text(entry, "path") for entry in listed if entry.get("disclosure") != "public")),
         custody_level=custody_level(bundle, contract, manifest),

@@ -19,6 +19,7 @@ from slaverify.contract import LoadedContract
 from slaverify.decision import decide, inputs, limitations, results
 from slaverify.errors import Text
 from slaverify.evidence import (
+    AMENDMENT,
     CALIBRATION,
     Bundle,
     calibration_committed,
@@ -29,6 +30,7 @@ from slaverify.evidence import (
     run_validity,
     unfounded_rulings,
 )
+from slaverify.verify.amendment import amendment_parts
 from slaverify.verify.checks import PASSED, Part, failed, no_bundle, refused, skipped
 from slaverify.verify.material import Material
 from slaverify.verify.page import page_alone, page_of_bundle
@@ -72,7 +74,10 @@ def _of_report(material: Material) -> list[Part]:
             )
         ]
     try:
-        return [*recount_parts(contract.model, obj(report, "decision")), *page_alone(report)]
+        return [
+            *recount_parts(contract.model, obj(report, "decision"), amended=report["amends"] is not None),
+            *page_alone(report),
+        ]
     except Exception as error:  # noqa: BLE001 - report.json comes from anybody
         return [refused(error, "report.json")]
 
@@ -87,6 +92,7 @@ def _of_bundle(material: Material, bundle: Bundle) -> list[Part]:
         (CALIBRATION, lambda: _people(bundle, contract)),
         (INPUTS, lambda: _numbers(bundle, contract)),
         (LIMITATIONS, lambda: _limitations(bundle, contract)),
+        (AMENDMENT, lambda: amendment_parts(bundle, contract, material.report)),
         ("report.json", lambda: _report(material, bundle)),
     ):
         parts += _guarded(place, step)

@@ -32,13 +32,16 @@ _ATTESTED = frozenset(
 """Reasons that rest on more than counts."""
 
 
-def recount_parts(contract: Contract, decision: JsonObject) -> list[Part]:
-    """Return the parts of V19 over the `decision` of report.json. Raises: MalformedError."""
+def recount_parts(contract: Contract, decision: JsonObject, *, amended: bool = False) -> list[Part]:
+    """Return the parts of V19 over the `decision` of report.json. Raises: MalformedError.
+
+    `amended`: items whose dispute was upheld may have left the count, so that n may be smaller than the sample.
+    """
     rows = {text(row, "id"): row for row in objects(decision, "metrics")}
     if list(rows) != [metric.id for metric in contract.metrics]:
         return [failed(Text("las cláusulas no son las del contrato", "the clauses are not the contract's"))]
     open_ids = [metric.id for metric in contract.metrics if not _counted(contract, metric, rows[metric.id])]
-    parts = [part for metric in contract.metrics for part in _terms(contract, metric, rows[metric.id])]
+    parts = [part for metric in contract.metrics for part in _terms(contract, metric, rows[metric.id], amended)]
     parts += _states(contract, rows, open_ids)
     parts += _whole(contract, decision, rows)
     if open_ids:
@@ -52,7 +55,7 @@ def _counted(contract: Contract, metric: Metric, row: JsonObject) -> bool:
     return has_integers(contract, metric) and text_or_none(row, "reason") not in _ATTESTED
 
 
-def _terms(contract: Contract, metric: Metric, row: JsonObject) -> Iterator[Part]:
+def _terms(contract: Contract, metric: Metric, row: JsonObject, amended: bool) -> Iterator[Part]:
     binding = metric.severity == "binding"
     if row.get("binding") is not binding or row.get("rule") != metric.decision.rule:
         yield failed(Text(f"{metric.id}: otra regla que la del contrato", f"{metric.id}: not the contract's rule"))
@@ -67,7 +70,7 @@ def _terms(contract: Contract, metric: Metric, row: JsonObject) -> Iterator[Part
     if not _counted(contract, metric, row):
         return
     n, planned = count(row, "n"), metric_n(contract, metric)
-    if n != planned and not _may_differ(contract):
+    if n != planned and not _may_differ(contract) and not (amended and n < planned):
         yield failed(
             Text(f"{metric.id}: n no es la del contrato", f"{metric.id}: n is not the contract's"),
             expected=f"n {planned}",

@@ -22,6 +22,7 @@ from tests.e2e.conftest import ENGINE
 from tests.e2e.line import ORGANISATION, Place, audit_arguments, make_place, slaverify, tsa, write_contract
 from tests.simulator.arithmetic import Calculator, items
 
+pytestmark = pytest.mark.nightly
 DAY = timedelta(days=1)
 PASSPHRASE = "clave de prueba"
 
@@ -111,7 +112,6 @@ def test_the_report_is_of_that_level_and_verifies(issued: tuple[Place, Authority
     assert checks["V14"]["reason"] is None
 
 
-@pytest.mark.nightly
 def test_a_later_list_that_revokes_the_key_in_time_is_found(
     issued: tuple[Place, Authority, x509.Certificate], tmp_path: Path
 ) -> None:

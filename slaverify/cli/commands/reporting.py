@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from slaverify.audit.session import Session
 
 _MAX_REPLY = 64 * 1024
+_MAX_PDF = 16 * 1024 * 1024
 
 _RUN = typer.Argument(..., metavar="RUN", help=t("Carpeta de la corrida.", "Folder of the run."))
 KEY = typer.Option(None, "--key", help=t("Clave de firma: PEM, PKCS#12 o pkcs11:…", "Key: PEM, PKCS#12 or pkcs11:…"))
@@ -25,6 +26,8 @@ _DRAFT = typer.Option(False, "--draft", help=t("Solo el borrador para el proveed
 _REPLY = typer.Option(None, "--reply", help=t("Réplica del proveedor (texto).", "The vendor's reply (text)."))
 _AUTHOR = typer.Option("", "--reply-author", help=t("Quién firma la réplica.", "Who replies."))
 _REFUSED = typer.Option(False, "--reply-refused", help=t("El proveedor no replica.", "The vendor will not reply."))
+_AMENDS = typer.Option(None, "--amends", help=t("Emite una enmienda de este PDF.", "Amend this issued PDF."))
+_REASON = typer.Option("", "--reason", help=t("Por qué se enmienda.", "Why it is amended."))
 _EXPORT = typer.Option("", "--export", help=t("También: dsse, receipt (con coma).", "Also: dsse, receipt (comma)."))
 _JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
 
@@ -43,6 +46,8 @@ def report(
     reply: Path | None = _REPLY,
     reply_author: str = _AUTHOR,
     reply_refused: bool = _REFUSED,
+    amends: Path | None = _AMENDS,
+    reason: str = _REASON,
     export: str = _EXPORT,
     as_json: bool = _JSON,
 ) -> int:
@@ -59,11 +64,27 @@ def report(
     if draft:
         go(session, number, Step.DECIDE)
         return _draft(session, number)
+    if amends is not None:
+        return _amend(session, number, amends, reason)
     if given := _reply(reply, reply_author, reply_refused):
         add_reply(session, number, given)
     go(session, number, Step.REPORT)
     code = show_verdict(progress_of(session, number), as_json)
     return max(code, _say_exported(export_report(session, number, kinds))) if kinds else code
+
+
+def _amend(session: Session, number: int, pdf: Path, reason: str) -> int:
+    from slaverify.audit.alone import alone
+    from slaverify.audit.amending import amend_report
+    from slaverify.cli.files import read
+    from slaverify.cli.verdicts import show_decision
+
+    with alone(session.run_folder(number) / "private"):
+        issued = amend_report(session, number, read(pdf, _MAX_PDF), reason)
+    code = show_decision(issued[0].path.parent.parent)
+    for one in issued:
+        out(t(f"Informe enmendado: {one.path}", f"Amended report: {one.path}"))
+    return code
 
 
 def _draft(session: Session, number: int) -> int:

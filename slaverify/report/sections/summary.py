@@ -42,6 +42,7 @@ def summary(facts: Facts) -> Node:
         [
             {"kind": "title", "id": "title", "text": say(_title(facts)), "number": code(report_id(facts))},
             paragraph("summary.date", id="date", day=day(text(facts.manifest, "closed_at"))),
+            *_amends(facts),
             _who(facts),
             fact_table(_keys(facts), id="keys"),
             _band(facts),
@@ -56,14 +57,27 @@ def summary(facts: Facts) -> Node:
     )
 
 
+def _amends(facts: Facts) -> Iterator[Node]:
+    """Say on page 1 which report this one replaces, and why."""
+    if facts.amendment is not None:
+        yield paragraph(
+            "summary.amends",
+            id="amends",
+            report=code(text(facts.amendment, "report_id")),
+            digest=code(text(facts.amendment, "signed_digest")[:16]),
+            reason=foreign(text(facts.amendment, "reason")),
+        )
+
+
 def _title(facts: Facts) -> str:
     """Return the key of the title: a pilot has no verdict and must not look as if it had."""
     return "title.pilot" if facts.agreed("contract.purpose") == "pilot" else "title.report"
 
 
 def report_id(facts: Facts) -> str:
-    """Return the number of the report: that of its bundle, since there is one per run."""
-    return text(facts.manifest, "bundle_id")
+    """Return the number of the report: that of its bundle, one per run, and `-A<k>` for an amendment."""
+    number = text(facts.manifest, "bundle_id")
+    return number if facts.amendment is None else f"{number}-A{integer(facts.amendment, 'number')}"
 
 
 def short_digest(facts: Facts) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures
-from slaverify.report.facts import Facts, text
+from slaverify.report.facts import Facts, objects, text
 from slaverify.report.sections.summary import report_id
 from slaverify.report.words import (
     Node,
@@ -25,6 +25,7 @@ from slaverify.report.words import (
 )
 
 CMS = "openssl cms -verify -binary -inform DER -in manifest.p7s -content manifest.json"
+STATES = frozenset({"PASS", "BREACH", "INCONCLUSIVE", "NOT_MEASURED", "INVALID_RUN"})
 COMMANDS = (
     "slaverify verify {report} --bundle {bundle} --contract {contract} --rerender",
     "slaverify extract {bundle} {folder} --contract {contract}",
@@ -48,7 +49,7 @@ def verifiability(facts: Facts, renderer: JsonObject) -> Node:
             heading("section.verifiability", id="verifiability"),
             paragraph("verify.intro"),
             fact_table(_digests(facts), id="digests"),
-            paragraph("verify.not_amended", id="amended"),
+            *_amended(facts),
             heading("verify.commands", 3),
             paragraph("verify.commands_intro"),
             {"kind": "commands", "id": "commands", "lines": [code(line) for line in _commands(facts)]},
@@ -67,6 +68,30 @@ def verifiability(facts: Facts, renderer: JsonObject) -> Node:
             paragraph("verify.withheld", n=len(facts.withheld)) if facts.withheld else paragraph("verify.all_here"),
         ],
     )
+
+
+def _amended(facts: Facts) -> Iterator[Node]:
+    """Say what this report replaces, with every figure that changed, old and new; or that it replaces none."""
+    if facts.amendment is None:
+        yield paragraph("verify.not_amended", id="amended")
+        return
+    changes = objects(facts.amendment.get("changes"))
+    rows: list[list[JsonValue]] = [
+        [code(text(change, "field")), _figure(change.get("old")), _figure(change.get("new"))] for change in changes
+    ]
+    if not rows:
+        yield paragraph("verify.amended_words", id="amended")
+        return
+    columns = [column("field"), column("was", width=26), column("now", width=26)]
+    yield table(say("verify.amended_table"), columns, rows, marked=list(range(len(rows))), id="amended")
+
+
+def _figure(value: JsonValue) -> Node:
+    if value is None:
+        return say("word.none")
+    if isinstance(value, str) and value in STATES:
+        return say(f"state.{value}")
+    return code(str(value))
 
 
 def _commands(facts: Facts) -> list[str]:
