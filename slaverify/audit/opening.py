@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from slaverify.audit.catalogue import CATALOGUE
 from slaverify.audit.environment import environment
 from slaverify.audit.session import Session, put, put_json, write_pointers
 from slaverify.audit.witnessing import await_witnesses
@@ -19,6 +20,7 @@ from slaverify.custody.deliver import DeliveredItem, deliver, delivery_path, ope
 from slaverify.custody.drawing import settle_draw
 from slaverify.engine import compile_endpoint
 from slaverify.engine.wire import Secrets, read_secrets
+from slaverify.evalset import write_catalogue
 from slaverify.run import PLAN, Plan, build_plan, plan_bytes, plan_sha256, read_plan
 from slaverify.run.journal import Journal, RunHeader
 from slaverify.run.rules import stamp
@@ -59,6 +61,8 @@ def prepare(session: Session, number: int, found: PreflightRecord | None) -> Non
     folder = session.run_folder(number)
     write_pointers(folder, session.bank_folder, session.keys.folder, session.out)
     put(folder / "contract" / "contract.json", jcs(session.contract.tree))
+    if session.catalogue is not None:
+        put(folder / CATALOGUE, write_catalogue(session.catalogue.entries.values()))
     _put_signatures(session.contract, folder)
     drawn = settle_draw(
         session.ledger,

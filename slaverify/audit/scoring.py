@@ -103,7 +103,7 @@ def _score_all(session: Session, number: int, opened: dict[str, _Opened], ground
     folder, model = session.run_folder(number), session.contract.model
     clusters = cluster_names(one.item for one in opened.values())
     strata = {one.item.stratum for one in opened.values()} if ground is None else set()
-    settings = {stratum: settings_for(model, stratum) for stratum in strata}
+    settings = {stratum: settings_for(model, stratum, session.catalogue) for stratum in strata}
     with Journal.open(journal_path(folder)) as journal:
         run = journal_run(journal, compile_endpoint(model), run_rules(session, number), plan_of(folder))
     rows: list[_Row] = []
@@ -146,7 +146,9 @@ def explain(session: Session, number: int, item_id: str) -> list[JsonObject]:
                 path = path_of(item, exchange, ground)
                 found.append({**score_line(path, 0), "trace": list(path.trace)})
                 continue
-            scored = score(item, exchange.answer, exchange.outcome, settings_for(model, item.stratum))
+            scored = score(
+                item, exchange.answer, exchange.outcome, settings_for(model, item.stratum, session.catalogue)
+            )
             found.append(_explained(exchange, scored))
     return found
 
@@ -183,13 +185,20 @@ def _key(record: ScoreRecord) -> dict[str, JsonValue]:
 
 
 def _rules(record: ScoreRecord, scored: Scored) -> JsonObject:
-    return {**_key(record), "rules": [trace.to_json() for trace in scored.traces]}
+    return {**_key(record), "rules": [trace.to_json() for trace in scored.traces], **_cited(scored, expected=True)}
 
 
 def _trace(record: ScoreRecord, scored: Scored) -> JsonObject:
     # Of each rule only what speaks of the answer: references stand in the sealed annex alone.
     seen = [{key: trace.to_json()[key] for key in _ANSWER_ONLY} for trace in scored.traces]
-    return {**_key(record), "answer": scored.clean_text, "rules": seen}
+    return {**_key(record), "answer": scored.clean_text, "rules": seen, **_cited(scored, expected=False)}
+
+
+def _cited(scored: Scored, *, expected: bool) -> JsonObject:
+    found = scored.citations
+    if found is None:
+        return {}
+    return {"citations": [row.to_json(found.expected if expected else None) for row in found.rows]}
 
 
 def _explained(exchange: DerivedExchange, scored: Scored) -> JsonObject:
@@ -200,4 +209,5 @@ def _explained(exchange: DerivedExchange, scored: Scored) -> JsonObject:
         "clean": scored.clean_text,
         "verdict": None if scored.record.verdict is None else scored.record.verdict.value,
         "rules": [trace.to_json() for trace in scored.traces],
+        **_cited(scored, expected=True),
     }

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from slaverify.audit.catalogue import catalogue_of
 from slaverify.audit.supported import check_supported
 from slaverify.canonical import JsonObject, jcs, loads_canonical
 from slaverify.contract import LoadedContract, run_id
@@ -18,6 +19,7 @@ from slaverify.custody.ledger_file import LedgerFile
 from slaverify.custody.vault import load_bank
 from slaverify.engine.plugins import load_plugins
 from slaverify.errors import ApplicationError, ContractError, CustodyError, Text
+from slaverify.evalset import Catalogue
 from slaverify.evidence.envelope import SigningKey
 from slaverify.readiness import refuse_undecidable
 from slaverify.run.progress import Progress
@@ -57,6 +59,7 @@ class Session:
     keys: KeyStore
     out: Path
     ports: Ports
+    catalogue: Catalogue | None = None
     history_root: Path | None = None
     upto: int | None = None
 
@@ -102,7 +105,7 @@ def open_session(
 
     A contract that can never decide is refused here too: there is no path around the decidability lint.
     Raises: ContractError SLV-C053 (a draft, exit 2), ProblemsError (undecidable, not supported), CustodyError
-    (bank or ledger, exit 5).
+    (bank or ledger, exit 5), ApplicationError SLV-A033 (catalogue).
     """
     if contract.model.contract.status != "frozen":
         raise ContractError(
@@ -114,11 +117,12 @@ def open_session(
     refuse_undecidable(contract, ports.clock())
     load_plugins(contract.model.method.plugins)
     check_supported(contract.model)
+    catalogue = catalogue_of(contract)
     terms = terms_of(contract.tree, contract.digest)
     found = bank or load_bank(bank_folder, terms)
     ledger = LedgerFile.open(bank_folder, ports.clock, trust=terms.trust)
     _bank_fits(contract, found)
-    return Session(contract, terms, found, bank_folder.resolve(), ledger, keys, out.resolve(), ports)
+    return Session(contract, terms, found, bank_folder.resolve(), ledger, keys, out.resolve(), ports, catalogue)
 
 
 def _bank_fits(contract: LoadedContract, bank: Bank) -> None:

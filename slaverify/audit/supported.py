@@ -9,7 +9,7 @@ from slaverify.engine import is_plugged
 from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
 from slaverify.judging import PARSERS
 
-PROFILES = ("qa@1", "choice@1", "extraction@1", "speech@1", "coding@1", "trajectory@1")
+PROFILES = ("qa@1", "choice@1", "extraction@1", "speech@1", "coding@1", "trajectory@1", "regulatory@1")
 JUDGE_ADAPTERS = ("openai_chat@1", "anthropic_messages@1")
 
 
@@ -27,6 +27,9 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "method.profile", f"el perfil {contract.method.profile}", f"the profile {contract.method.profile}"
     if contract.method.profile == "trajectory@1":
         yield from _beyond_tools(contract)
+    if contract.method.profile == "regulatory@1" and contract.scope.catalogue is None:
+        # without it no phantom is ever found, and none found would read as none there
+        yield "scope.catalogue", "el perfil regulatory@1 sin catálogo", "the profile regulatory@1 without a catalogue"
     if contract.method.plugins and (len(contract.method.plugins) > 1 or not is_plugged(contract)):
         yield "method.plugins", "complementos que no son el adaptador", "plug-ins that are not the adapter"
     if sample.arms.anchor or sample.arms.twin or sample.arms.probe:

@@ -89,7 +89,13 @@ def _catalogue(contract: Contract, _: LimitationFacts) -> Args | None:
     catalogue = contract.scope.catalogue
     if catalogue is None:
         return {"catalogue": False}
-    return {"catalogue": True, "digest": catalogue.digest, "as_of": catalogue.as_of}
+    given = contract.endpoint.response.citations
+    return {
+        "catalogue": True,
+        "digest": catalogue.digest,
+        "as_of": catalogue.as_of,
+        "marked": given is not None and given.fields.verified is not None,
+    }
 
 
 def _as_received(contract: Contract, _: LimitationFacts) -> Args | None:

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from slaverify.canonical import digest_of
 from slaverify.contract import LoadedContract, Outcome
 from slaverify.custody import Index, parse_index
 from slaverify.engine import adapter_of, compile_endpoint
-from slaverify.errors import ApplicationError, Text
-from slaverify.evalset import Item
+from slaverify.errors import ApplicationError, EvidenceError, Text
+from slaverify.evalset import Catalogue, Item, read_catalogue
 from slaverify.evidence import Bundle, labelled_run
 from slaverify.judging import GivenAnswer
 from slaverify.judging.calibration import ruled_records
@@ -33,7 +34,7 @@ from slaverify.run import (
     recorded_run,
     rules_of,
 )
-from slaverify.scoring import ScoreRecord, score, settings_for
+from slaverify.scoring import ScoreRecord, Settings, score, settings_for
 from slaverify.trajectory.loop import has_tools
 from slaverify.trajectory.record import Ground, ScoredPath
 from slaverify.verify.annex_items import INDEX, opened, read_annex_index
@@ -51,6 +52,7 @@ from slaverify.verify.records import answer_mac, cluster_names, finished
 from slaverify.verify.trees import first_difference
 
 SCORES = "scoring/scores.jsonl"
+CATALOGUE = "contract/catalogue.jsonl"
 _MAX = 512 * 1024**2
 _WHOLE_BODY = 262_144
 _WHOLE_LINES = 384 * 1024**2
@@ -71,6 +73,7 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
     if not bundle.has(SCORES):
         yield from _unscored(bundle)
         return
+    catalogue = _catalogue(bundle, contract)
     index = parse_index(bundle.read("custody/index.jsonl", _MAX))
     records = [ScoreRecord.from_json(line, where=SCORES) for line in bundle.lines(SCORES)]
     yield from _paired(records, run, index)
@@ -78,7 +81,7 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
     if has_tools(contract.model):
         yield from path_parts(bundle, records)
         yield from chain_parts(bundle, contract)
-    yield from _scores(bundle, contract, annex, records, run, index, from_bytes, ground)
+    yield from _scores(bundle, contract, catalogue, annex, records, run, index, from_bytes, ground)
 
 
 def _ground(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Ground | None:
@@ -201,9 +204,25 @@ def _paired(records: list[ScoreRecord], run: DerivedRun, index: Index) -> Iterat
             )
 
 
+def _catalogue(bundle: Bundle, contract: LoadedContract) -> Catalogue | None:
+    """Return the catalogue that the contract pins. Raises: EvidenceError SLV-E053 (absent, or another one)."""
+    pinned = contract.model.scope.catalogue
+    if pinned is None:
+        return None
+    data = bundle.read(CATALOGUE, _MAX) if bundle.has(CATALOGUE) else None
+    if data is None or digest_of(data) != pinned.digest:
+        raise EvidenceError(
+            "SLV-E053",
+            Text("el catálogo del paquete no es el del contrato", "the catalogue of the bundle is not the contract's"),
+            where=CATALOGUE,
+        )
+    return read_catalogue(data, CATALOGUE)
+
+
 def _scores(
     bundle: Bundle,
     contract: LoadedContract,
+    catalogue: Catalogue | None,
     annex: Mapping[str, bytes] | None,
     records: list[ScoreRecord],
     run: DerivedRun,
@@ -233,10 +252,12 @@ def _scores(
     if ground is not None:
         yield from _paths(bundle, records, items, exchanges, clusters, ground)
         return
+    settings = {item.stratum: settings_for(contract.model, item.stratum, catalogue) for item in items.values()}
     try:
         answers = [
-            _scored(contract, items[record.item_id], exchanges[_key(record)], clusters[record.item_id])
+            _scored(items[name], exchanges[_key(record)], settings[items[name].stratum], clusters[name])
             for record in records
+            for name in (record.item_id,)
         ]
     except ApplicationError as error:
         # a component that this installation lacks: the evidence is not to blame, nor is it checked
@@ -272,8 +293,8 @@ def _paths(
     yield from replayed_paths(bundle, ground, paths)
 
 
-def _scored(contract: LoadedContract, item: Item, exchange: DerivedExchange, cluster: str | None) -> GivenAnswer:
-    scored = score(item, exchange.answer, exchange.outcome, settings_for(contract.model, item.stratum))
+def _scored(item: Item, exchange: DerivedExchange, settings: Settings, cluster: str | None) -> GivenAnswer:
+    scored = score(item, exchange.answer, exchange.outcome, settings)
     return GivenAnswer(
         record=finished(scored.record, exchange, cluster),
         item=item,

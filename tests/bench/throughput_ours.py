@@ -27,6 +27,7 @@ from slaverify.run.progress import LineProgress
 from slaverify.run.runner import RunInputs, carry_out_run, export_run
 from slaverify.scoring import score, settings_for
 from tests.run.world import CONTRACT, RUN_ID, SEED, make_permit, now, stamp_now
+from tests.tools.plain_draft import plain
 
 BANK, METHOD, SAMPLE = "sha256:" + "cd" * 32, "sha256:" + "ef" * 32, "11" * 32
 
@@ -87,7 +88,7 @@ def write_contract(path: Path, url: str, connections: int) -> None:
         "endpoint.response": {},
         "endpoint.call.concurrency": connections,
     }
-    path.write_text(dump_yaml(edited(draft.tree, changes)), encoding="utf-8")
+    path.write_text(dump_yaml(edited(plain(draft.tree), changes)), encoding="utf-8")
 
 
 def open_journal(folder: Path, count: int) -> Journal:

@@ -219,7 +219,8 @@ def test_judge_designs_at_their_edges() -> None:
 def test_limitations_of_a_catalogue_and_of_quiet_retries() -> None:
     contract = build([ACCURACY], scope={"catalogue": {"digest": "sha256:" + "d" * 64, "as_of": "2025-02-01"}}, **JUDGE)
     items = {i["code"]: i["args"] for i in limitations(contract, LimitationFacts())["items"]}
-    assert items["L06"] == {"catalogue": True, "digest": "sha256:" + "d" * 64, "as_of": "2025-02-01"}
+    pinned = {"digest": "sha256:" + "d" * 64, "as_of": "2025-02-01"}
+    assert items["L06"] == {"catalogue": True, "marked": False, **pinned}
     assert "L13" not in items
     own = build([ACCURACY], **JUDGE, contract={"purpose": "self_check"}, ledger={"start_anchor": None})
     assert {i["code"]: i["args"] for i in limitations(own, LimitationFacts())["items"]}["L20"]["anchor"] == "none"

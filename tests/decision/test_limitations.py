@@ -238,7 +238,7 @@ def test_what_a_limitation_says_is_what_the_contract_says() -> None:
     assert {"corpus": "Norma ficticia", "as_of": "2026-01-01"}.items() <= said["L02"].items()
     assert (silent["L02"]["corpus"], silent["L02"]["as_of"]) == (None, None)
     assert said["L02"]["strata"] == ["direct", "out_of_corpus"]
-    assert {"catalogue": True, **catalogue} in list(said.values())
+    assert {"catalogue": True, "marked": False, **catalogue} in list(said.values())
     assert {"catalogue": False} in list(silent.values())
     assert (said["L07"]["author"], silent["L07"]["author"]) == ("Otra", None)
     of_whom = next(one for one in said.values() if "bank_size" in one)

@@ -21,6 +21,7 @@ from slaverify.evalset import Item, item_schema_sha256, split
 from slaverify.evidence.envelope import load_key
 from slaverify.evidence.pades.demo import Identity, demo_tsa_reply, make_authority, make_signer
 from slaverify.resources import resource
+from tests.tools.plain_draft import plain
 
 ROOT = Path(__file__).resolve().parents[2]
 ORGANISATION = "Auditora de Prueba Ltda."
@@ -126,7 +127,7 @@ def write_contract(
         "report.signature.signatories": [ORGANISATION],
         **among,
     }
-    tree = edited(draft.tree, {**base, **(changes or {})})
+    tree = edited(plain(draft.tree), {**base, **(changes or {})})
     frozen = freeze(parse_contract(jcs(tree), "draft").model)
     place.contract.write_text(dump_yaml(frozen), encoding="utf-8")
     return place.contract

@@ -19,6 +19,7 @@ from slaverify.evidence.pades.demo import make_authority
 from slaverify.resources import resource
 from tests.e2e.line import tsa
 from tests.simulator import real_model, retrieval_engine
+from tests.tools.plain_draft import plain
 
 SIMULATOR = Path(retrieval_engine.__file__).parent
 WHO = "María Pérez"
@@ -122,7 +123,7 @@ class Desk:
             "report.signature.tsa_roots": [root],
             "report.signature.signatories": [WHO],
         }
-        tree = edited(draft.tree, {**base, **changes})
+        tree = edited(plain(draft.tree), {**base, **changes})
         (self.folder / "draft.yaml").write_text(dump_yaml(json.loads(jcs(tree))), encoding="utf-8")
 
 

@@ -18,6 +18,7 @@ from slaverify.resources import resource
     ("path", "value"),
     [
         ("ledger.blind", "on"),
+        ("scope.catalogue", None),
         ("schedule.spread", True),
         ("contract.purpose", "pilot"),
         ("report.signature.tsa_urls", []),

@@ -20,6 +20,7 @@ from slaverify.run.forecast import forecast
 from slaverify.run.runner import probe_endpoint
 from tests.engine.answering_server import AnsweringServer, answer
 from tests.run.world import now
+from tests.tools.plain_draft import plain
 
 SECRET = "muy-secreto-123456"
 AUTH: JsonValue = {"header": "X-Api-Key", "scheme": "", "secret": "env:VENDOR_KEY", "owner": "auditor"}
@@ -28,7 +29,7 @@ AUTH: JsonValue = {"header": "X-Api-Key", "scheme": "", "secret": "env:VENDOR_KE
 def contract(url: str, **changes: JsonValue):
     draft = load_contract(resource("contratos", "demo-normativa-cl.yaml"))
     dotted = {name.replace("__", "."): value for name, value in changes.items()}
-    return edited(draft.tree, {"endpoint.url": url, **dotted})
+    return edited(plain(draft.tree), {"endpoint.url": url, **dotted})
 
 
 def model(url: str = "http://127.0.0.1:9/q", **changes: JsonValue):

@@ -39,7 +39,8 @@ def _changed(contract, **method):
 
 def test_defaults_are_the_profiles(contract) -> None:
     got = settings_for(contract, "direct")
-    assert (got.locale, got.language, got.profile) == ("es-CL", "es", "qa@1")
+    assert (got.locale, got.language, got.profile) == ("es-CL", "es", "regulatory@1")
+    assert (got.verdict_table, got.citation_field) == ("reglab@1", True)
     assert got.policies == PolicySet() and got.max_chars == 20_000 and not got.judged
     bare = settings_for(_changed(contract, normaliser=None, abstention=None), "direct")
     assert (bare.normaliser, bare.abstention) == ("es-legal@1", ("abstain-es@1", "abstain-en@1"))
@@ -56,9 +57,13 @@ def test_the_contract_overrides_the_profile_and_the_item_the_contract(contract) 
 
 
 def test_the_judge_stage_is_per_stratum(contract) -> None:
-    stage = contract.method.judge_stage.model_copy(update={"strata": ("direct",), "ask": ("correctness",)})
+    strata = ("direct", "trap")
+    stage = contract.method.judge_stage.model_copy(update={"strata": strata, "ask": ("correctness",)})
     changed = _changed(contract, judge_stage=stage)
     assert settings_for(changed, "direct").judged and not settings_for(changed, "out_of_corpus").judged
+    assert not settings_for(changed, "direct").judged_grounding
+    # over norms a hostile question never goes to a judge
+    assert not settings_for(changed, "trap").judged
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,35 @@
 """Write the demonstration norm and its questions, from the texts of `tests/tools/demo_set/`.
 
-The norm, its bodies and its figures are fictional. Three files come out, always the same bytes:
-`contratos/practica/norma_ficticia.json` (what the simulated engine reads), `custodia/demo/preguntas.jsonl` (the
-300 items that are sealed) and `contratos/practica/preguntas_publicas.jsonl` (20 items for practice).
+The norm, its bodies and its figures are fictional. Four files come out, always the same bytes:
+`contratos/practica/norma_ficticia.json` (what the simulated engine reads), the catalogue beside the demo contract (the
+norm and its articles), `custodia/demo/preguntas.jsonl` (the 620 items that are sealed, over five strata) and
+`contratos/practica/preguntas_publicas.jsonl` (32 items for practice).
+
+The norm's own files hold the direct questions; `aplicadas.txt` a case for two facts of each article; `premisas.txt` a
+question with a falsehood in it for the third; `trampas.txt` what names an article, norm or case that does not exist;
+`fuera.txt` what the norm does not hold. A line that begins with `* ` is for practice.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = Path(__file__).resolve().parent / "demo_set"
 NORM = ROOT / "contratos" / "practica" / "norma_ficticia.json"
+CATALOGUE = ROOT / "contratos" / "demo-normativa-cl.catalogue.jsonl"
 BANK = ROOT / "custodia" / "demo" / "preguntas.jsonl"
 PUBLIC = ROOT / "contratos" / "practica" / "preguntas_publicas.jsonl"
 
 TITLE = "Reglamento de Transporte Lacustre de la Provincia Ficticia"
+NORM_ID = "cl:reglamento-lacustre:1"
+ALIASES = (TITLE, "Reglamento de Transporte Lacustre", "reglamento lacustre")
+DAY = "2026-11-30"
 PUBLISHER = "Provincia Ficticia (norma inventada)"
 NOTICE = {
     "es": "Norma inventada para la demostración: no rige en ningún lugar.",
@@ -126,61 +137,113 @@ def norm_json() -> bytes:
     return f'{{\n{lines},\n "articles": [\n{texts}\n ],\n "facts": [\n{rows}\n ]\n}}\n'.encode()
 
 
-def _query(fact: Fact) -> str:
+def _query(fact: Fact, question: str) -> str:
     if not fact.options:
-        return fact.question
+        return question
     listed = "; ".join(f"{label}) {text}" for label, text in zip("ABCDEF", fact.options, strict=False))
-    return f"{fact.question} {listed}."
+    return f"{question} {listed}."
 
 
-def _direct(article: Article, fact: Fact, item_id: str) -> dict[str, object]:
-    reference: dict[str, object]
+def _reference(fact: Fact) -> dict[str, object]:
     if fact.options:
         options = dict(zip("ABCDEF", fact.options, strict=False))
         right = next(label for label, text in options.items() if text == fact.value)
-        reference = {"kind": "choice", "value": right, "options": options}
-    else:
-        reference = {"kind": "number", "value": fact.value}
-        if fact.unit == "%":
-            reference["unit"] = "%"
+        return {"kind": "choice", "value": right, "options": options}
+    unit, _, day_kind = fact.unit.partition(" ")
+    if unit == "días" and day_kind:
+        return {"kind": "amount", "value": fact.value, "unit": "día", "day_kind": day_kind}
+    percent = {"unit": "%"} if fact.unit == "%" else {}
+    return {"kind": "number", "value": fact.value, **percent}
+
+
+def _of_norm(article: Article, fact: Fact, item_id: str, stratum: str, question: str) -> dict[str, object]:
     return {
         "schema": "item/1",
         "id": item_id,
-        "stratum": "direct",
-        "query": _query(fact),
-        "reference": reference,
+        "stratum": stratum,
+        "query": _query(fact, question),
+        "reference": _reference(fact),
         "official_text": article.text,
         "source": {"title": TITLE, "publisher": PUBLISHER, "locator": f"artículo {article.number}"},
+        "consulted_on": DAY,
+        "as_of": DAY,
         "cluster": f"articulo-{article.number:03}",
     }
 
 
-def _outside(query: str, item_id: str) -> dict[str, object]:
-    return {
-        "schema": "item/1",
-        "id": item_id,
-        "stratum": "out_of_corpus",
-        "query": query,
-        "reference": {"kind": "none", "because": "out_of_corpus"},
-    }
+def _citing(article: Article, fact: Fact, item_id: str, stratum: str, question: str) -> dict[str, object]:
+    item = _of_norm(article, fact, item_id, stratum, question)
+    return {**item, "expected_citations": [{"id": f"{NORM_ID}:art:{article.number}"}]}
 
 
-def _outside_queries(public: bool) -> list[str]:
-    lines = (SOURCE / "fuera.txt").read_text("utf-8").splitlines()
-    return [line.removeprefix("* ") for line in lines if line.startswith("* ") == public and line.strip()]
+def _without_answer(stratum: str, query: str, item_id: str, because: str, cluster: str) -> dict[str, object]:
+    reference = {"kind": "none", "because": because}
+    item: dict[str, object] = {"schema": "item/1", "id": item_id, "stratum": stratum, "query": query}
+    return {**item, "reference": reference, "cluster": cluster}
+
+
+def _lines(name: str, public: bool) -> list[list[str]]:
+    lines = (line for line in (SOURCE / name).read_text("utf-8").splitlines() if line.strip())
+    chosen = [line.removeprefix("* ") for line in lines if line.startswith("* ") == public]
+    return [[field.strip() for field in line.split(" | ")] for line in chosen]
+
+
+def _direct(public: bool) -> Iterator[dict[str, object]]:
+    for article in articles():
+        chosen = [fact for fact in article.facts if fact.public == public]
+        for place, fact in enumerate(chosen, 1):
+            yield _citing(article, fact, f"directa-{article.number:03}-{place}", "direct", fact.question)
+
+
+def _applied(public: bool) -> Iterator[dict[str, object]]:
+    for place, question in _lines("aplicadas.txt", public):
+        article, fact = _fact_at(place)
+        yield _citing(article, fact, f"caso-{place.replace('.', '-')}", "applied", question)
+
+
+def _adversarial(public: bool) -> Iterator[dict[str, object]]:
+    for place, false, question in _lines("premisas.txt", public):
+        article, fact = _fact_at(place)
+        item = _of_norm(article, fact, f"premisa-{place.replace('.', '-')}", "adversarial", question)
+        yield {**item, "trap": {"kind": "false_premise", "target": f"{article.title}: {false}"}}
+
+
+_KINDS = {"art": "missing_article", "rol": "missing_case", "dictamen": "missing_case"}
+
+
+def _trap(public: bool) -> Iterator[dict[str, object]]:
+    for place, (target, question) in enumerate(_lines("trampas.txt", public), 1):
+        kind = target.partition(":")[0]
+        full = f"{NORM_ID}:{target}" if kind == "art" else f"cl:{target}"
+        item = _without_answer("trap", question, f"trampa-{place:03}", "false_premise", f"trampa-{place:03}")
+        yield {**item, "trap": {"kind": _KINDS.get(kind, "missing_norm"), "target": full}}
+
+
+def _outside(public: bool) -> Iterator[dict[str, object]]:
+    for place, (question,) in enumerate(_lines("fuera.txt", public), 1):
+        name = f"fuera-{place:03}"
+        yield _without_answer("out_of_corpus", question, name, "out_of_corpus", name)
+
+
+@lru_cache(maxsize=1)
+def _facts() -> dict[str, tuple[Article, Fact]]:
+    found = {}
+    for article in articles():
+        secret = [fact for fact in article.facts if not fact.public]
+        for place, fact in enumerate([*secret, *(fact for fact in article.facts if fact.public)], 1):
+            found[f"{article.number}.{place}"] = (article, fact)
+    return found
+
+
+def _fact_at(place: str) -> tuple[Article, Fact]:
+    return _facts()[place]
 
 
 def items(public: bool) -> list[dict[str, object]]:
     """Return the items of the practice set, or of the bank."""
-    out: list[dict[str, object]] = []
-    for article in articles():
-        chosen = [fact for fact in article.facts if fact.public == public]
-        for place, fact in enumerate(chosen, 1):
-            prefix = "practica" if public else "lacustre"
-            out.append(_direct(article, fact, f"{prefix}-{article.number:03}-{place}"))
-    prefix = "practica-fuera" if public else "fuera"
-    out += [_outside(query, f"{prefix}-{place:03}") for place, query in enumerate(_outside_queries(public), 1)]
-    return out
+    prefix = "practica-" if public else ""
+    found = [item for stratum in (_direct, _applied, _trap, _outside, _adversarial) for item in stratum(public)]
+    return [{**item, "id": f"{prefix}{item['id']}"} for item in found]
 
 
 def bank_jsonl(public: bool) -> bytes:
@@ -190,9 +253,23 @@ def bank_jsonl(public: bool) -> bytes:
     return write_bank(parse_item(tree, where=str(tree["id"])) for tree in items(public))  # type: ignore[arg-type]
 
 
+def catalogue_jsonl() -> bytes:
+    """Return what exists: the norm, with the names that it goes by, and its articles."""
+    from slaverify.evalset import CatalogueEntry, write_catalogue
+
+    norm = CatalogueEntry(NORM_ID, ALIASES, DAY)
+    found = [CatalogueEntry(f"{NORM_ID}:art:{article.number}", (), DAY) for article in articles()]
+    return write_catalogue([norm, *found])
+
+
 def build() -> dict[Path, bytes]:
     """Return every file with its bytes."""
-    return {NORM: norm_json(), BANK: bank_jsonl(public=False), PUBLIC: bank_jsonl(public=True)}
+    return {
+        NORM: norm_json(),
+        CATALOGUE: catalogue_jsonl(),
+        BANK: bank_jsonl(public=False),
+        PUBLIC: bank_jsonl(public=True),
+    }
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ here opens a socket; keys and times are made on the spot.
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import hmac
 import json
@@ -66,6 +65,7 @@ from slaverify.run.records import exchange_line, outcome_line
 from slaverify.scoring import score, settings_for
 from slaverify.verify import AnnexItem, annex_index, cluster_names, finished
 from tests.evidence.pki import NOW, Tsa, auditor, tsa
+from tests.tools.plain_draft import plain
 
 PACKAGES = {"slaverify": "0.1.0"}
 LOCK = sha256_hex(jcs(PACKAGES))
@@ -143,8 +143,7 @@ def contract_tree(bank: SealedBank, signer: SigningKey, authority: Tsa, ages: di
     from slaverify.contract.read_yaml import read_yaml
 
     path = resource("contratos", "demo-normativa-cl.yaml")
-    tree = copy.deepcopy(read_yaml(path.read_text("utf-8"), path.name).tree)
-    assert isinstance(tree, dict)
+    tree = plain(read_yaml(path.read_text("utf-8"), path.name).tree)
     spki = signer.spki_sha256
     tree["parties"]["auditor"]["keys"] = [{"spki_sha256": spki}]
     tree["evaluation_set"].update(bank_digest=bank.bank_digest, size=DIRECT + OUTSIDE)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from slaverify.contract import Contract
-    from slaverify.evalset import Item
+    from slaverify.evalset import Catalogue, Item
     from slaverify.readiness.bank import BankCheck
     from slaverify.scoring import Settings
 
@@ -53,10 +53,11 @@ def check(
 
     items = read_bank(read(file), file.name)
     model = _contract(contract)
+    known = None if catalogue is None else read_catalogue(read(catalogue), catalogue.name)
     options = CheckOptions(
-        settings=_settings(model, profile, locale or None),
+        settings=_settings(model, profile, locale or None, known),
         today=now().date().isoformat(),
-        catalogue=None if catalogue is None else read_catalogue(read(catalogue), catalogue.name),
+        catalogue=known,
         sizes={} if model is None else dict(model.evaluation_set.sample.per_stratum or {}),
         accepted=dict(_accepted(text) for text in accept),
     )
@@ -78,14 +79,17 @@ def _contract(path: Path | None) -> Contract | None:
     return load_contract(path).model
 
 
-def _settings(contract: Contract | None, profile: str, locale: str | None) -> Callable[[str], Settings]:
+def _settings(
+    contract: Contract | None, profile: str, locale: str | None, catalogue: Catalogue | None
+) -> Callable[[str], Settings]:
+    from dataclasses import replace
     from functools import cache
 
     from slaverify.scoring import default_settings, settings_for
 
     if contract is None:
-        return cache(lambda stratum: default_settings(profile, locale, stratum))
-    return cache(lambda stratum: settings_for(contract, stratum))
+        return cache(lambda stratum: replace(default_settings(profile, locale, stratum), catalogue=catalogue))
+    return cache(lambda stratum: settings_for(contract, stratum, catalogue))
 
 
 def _accepted(text: str) -> tuple[tuple[str, str], str]:

@@ -114,6 +114,8 @@ def _contract(place: Path, lang: str, tsa_url: str, vendor_url: str, tsa_root: s
         changes["report.languages"] = [lang]
     tree = edited(draft.tree, changes)
     pinned = parse_contract(dump_yaml(tree).encode(), CONTRACT)
+    catalogue = f"{pinned.model.contract.id}.catalogue.jsonl"
+    write_new(place / catalogue, read(resource("contratos", catalogue)))
     target = place / "contrato.yaml"
     write_new(target, dump_yaml(freeze(pinned.model)).encode())
     return target

@@ -157,6 +157,8 @@ def _l06(facts: Facts, args: JsonObject) -> Iterator[Node]:
         yield _say("L06.no_catalogue")
         return
     yield _say("L06.catalogue", digest=code(str(args.get("digest"))), date=day(str(args.get("as_of"))))
+    if args.get("marked") is not True:
+        yield _say("L06.unmarked")
 
 
 def _l07(facts: Facts, args: JsonObject) -> Iterator[Node]:

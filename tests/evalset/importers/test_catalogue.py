@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,8 +105,12 @@ def test_headings_are_read_in_linear_time() -> None:
 def test_the_fictional_norm_is_whole() -> None:
     data = (ROOT / "contratos" / "practica" / "norma_ficticia.json").read_bytes()
     built = build_catalogue(data, "norma", norm="cl:reglamento-lacustre:1", as_of="2026-11-30").catalogue
-    stored = (ROOT / "contratos" / "practica" / "catalogo_ficticio.jsonl").read_bytes()
-    assert write_catalogue(built.entries.values()) == stored
+    stored = (ROOT / "contratos" / "demo-normativa-cl.catalogue.jsonl").read_bytes()
+    pinned = read_catalogue(stored, "c")
+    assert [entry.id for entry in pinned.entries.values() if entry.aliases] == ["cl:reglamento-lacustre:1"]
+    assert write_catalogue(replace(entry, aliases=()) for entry in pinned.entries.values()) == write_catalogue(
+        built.entries.values()
+    )
     assert built.counts() == {"cl:reglamento-lacustre:1": 80} and built.holes() == ()
     with pytest.raises(ProblemsError):
         read_catalogue(stored[:-5], "c")
