@@ -29,7 +29,16 @@ from slaverify.custody.entries import Entry, split_lines
 from slaverify.custody.exposure import ExposureEvent, ItemState, eligible, item_states, remaining_audits
 from slaverify.custody.holders import check_holders
 from slaverify.custody.index import PROBE, Index, parse_index
-from slaverify.custody.leaks import fresh_vs_exposed, honeytoken, spot_check_power, twin_mcnemar
+from slaverify.custody.leaks import (
+    Integrity,
+    anchor_power,
+    fresh_vs_exposed,
+    honeytoken,
+    integrity,
+    spot_check_power,
+    twin_mcnemar,
+    twin_power,
+)
 from slaverify.custody.ledger_rules import (
     Expected,
     LedgerState,
@@ -86,6 +95,7 @@ __all__ = [
     "Fact",
     "Frontier",
     "Index",
+    "Integrity",
     "ItemState",
     "Leaf",
     "LedgerState",
@@ -110,6 +120,7 @@ __all__ = [
     "Trust",
     "VerifiedCheckpoint",
     "Witness",
+    "anchor_power",
     "authorise",
     "bad_rate_bound",
     "bank_origin",
@@ -141,6 +152,7 @@ __all__ = [
     "genesis_prev",
     "honeytoken",
     "inclusion_proof",
+    "integrity",
     "item_bytes",
     "item_states",
     "key_id",
@@ -168,6 +180,7 @@ __all__ = [
     "terms_of",
     "ticket",
     "twin_mcnemar",
+    "twin_power",
     "verify_checkpoint",
     "verify_consistency",
     "verify_inclusion",

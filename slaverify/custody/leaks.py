@@ -1,4 +1,4 @@
-"""Leak detectors and the power of a spot check, in exact rationals.
+"""Leak detectors with their power, and the power of a spot check. P-values are exact rationals.
 
 None of these figures turns a PASS into a BREACH: a signal triggers what the contract says.
 
@@ -8,8 +8,14 @@ detection probability; docs/spec/ledger.md (leaks).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+from math import comb, exp, lgamma, log
+
+_GAIN = 0.10
+_LEAST_TOKENS = 4
+_LEAST_POWER = 0.80
 
 
 def fresh_vs_exposed(exposed_right: int, exposed_n: int, fresh_right: int, fresh_n: int) -> Fraction:
@@ -54,3 +60,110 @@ def spot_check_power(bank_size: int, bad_items: int, opened: int) -> Fraction:
     if not (0 <= bad_items <= bank_size and 0 <= opened <= bank_size):
         raise ValueError("counts out of range")
     return 1 - Fraction(comb(bank_size - bad_items, opened), comb(bank_size, opened))
+
+
+def anchor_power(exposed_n: int, fresh_n: int, base: float, gain: float, alpha: Fraction) -> float:
+    """Return how often `fresh_vs_exposed` is at most `alpha` when exposed items are right `gain` more often.
+
+    `base` and `base + gain` are the rates of right answers in [0, 1]. Exact sum over both binomials.
+    Raises: ValueError for rates or sizes outside their range.
+    """
+    rates = _rates(base, gain)
+    if exposed_n < 0 or fresh_n < 0:
+        raise ValueError("sizes out of range")
+    exposed, fresh = _binomial(exposed_n, rates[1]), _binomial(fresh_n, rates[0])
+    power, rows = 0.0, (_row(exposed_n), _row(fresh_n))
+    for right in range(exposed_n + fresh_n + 1):
+        first = _least_rejected(*rows, right, alpha)
+        power += sum(exposed[k] * fresh[right - k] for k in range(first, min(exposed_n, right) + 1))
+    return power
+
+
+def _least_rejected(exposed: Sequence[int], fresh: Sequence[int], right: int, alpha: Fraction) -> int:
+    """Return the least count of right exposed answers, of `right` in all, whose p-value is at most `alpha`.
+
+    `exposed` and `fresh` are the rows of Pascal's triangle for the sizes of the arms.
+    """
+    most, least = min(len(exposed) - 1, right), max(0, right - len(fresh) + 1)
+    limit, ways = comb(len(exposed) + len(fresh) - 2, right) * alpha.numerator, 0
+    for k in range(most, least - 1, -1):
+        ways += exposed[k] * fresh[right - k]
+        if ways * alpha.denominator > limit:
+            return k + 1
+    return least
+
+
+def _row(n: int) -> list[int]:
+    row = [1]
+    for k in range(n):
+        row.append(row[-1] * (n - k) // (k + 1))
+    return row
+
+
+def twin_power(pairs: int, noise: float, gain: float, alpha: Fraction) -> float:
+    """Return how often `twin_mcnemar` is at most `alpha` when originals are right `gain` more often than their twins.
+
+    `noise` is the share of pairs in which only one is right by chance, each way. Exact sum over discordant pairs.
+    Raises: ValueError for rates or sizes outside their range.
+    """
+    if pairs < 0 or noise < 0 or gain < 0 or 2 * noise + gain > 1:
+        raise ValueError("rates or sizes out of range")
+    discordant = 2 * noise + gain
+    if discordant == 0:
+        return 0.0
+    power, counts = 0.0, _binomial(pairs, discordant)
+    for number, chance in enumerate(counts):
+        split = _binomial(number, (noise + gain) / discordant)
+        # The least count whose tail of a fair coin is at most alpha; without discordant pairs p is 1.
+        limit, ways, first = 2**number * alpha.numerator, 0, number + 1
+        for ones, cases in zip(range(number, -1, -1), _row(number), strict=True):
+            ways += cases
+            if number == 0 or ways * alpha.denominator > limit:
+                break
+            first = ones
+        power += chance * sum(split[first:])
+    return power
+
+
+def _rates(base: float, gain: float) -> tuple[float, float]:
+    if not (0 <= base <= 1 and gain >= 0 and base + gain <= 1):
+        raise ValueError("rates out of range")
+    return base, base + gain
+
+
+def _binomial(n: int, p: float) -> list[float]:
+    if p in (0.0, 1.0):
+        return [float(k == n * int(p)) for k in range(n + 1)]
+    return [
+        exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log(1 - p)) for k in range(n + 1)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Integrity:
+    """What the leak tests say together: `signal`, `no_signal` or `not_evaluable`, and each adjusted p-value."""
+
+    word: str
+    adjusted: Mapping[str, Fraction]
+    power: float
+    """Of the anchor test, at the sizes used, for 10 points above the base."""
+
+
+def integrity(
+    p_values: Mapping[str, Fraction], *, asked_tokens: int, anchor_n: int, fresh_n: int, base: float, alpha: Fraction
+) -> Integrity:
+    """Judge the leak tests that were carried out: `anchors`, `twins`, `honeytokens`, each with its p-value.
+
+    Holm over those; a signal if any adjusted p is at most `alpha` (`ledger.alpha_leak`). Nothing can be said where
+    fewer than four honeytokens were asked and the anchors see 10 points less often than 0.80. A signal never turns a
+    PASS into a BREACH. `base` is the rate of right answers of the fresh arm, in [0, 1].
+    """
+    power = anchor_power(anchor_n, fresh_n, base, min(_GAIN, 1 - base), alpha) if anchor_n and fresh_n else 0.0
+    adjusted, least = {}, Fraction(0)
+    for rank, (name, p) in enumerate(sorted(p_values.items(), key=lambda pair: pair[1])):
+        least = max(least, min(Fraction(1), p * (len(p_values) - rank)))
+        adjusted[name] = least
+    if any(p <= alpha for p in adjusted.values()):
+        return Integrity("signal", adjusted, power)
+    blind = asked_tokens < _LEAST_TOKENS and power < _LEAST_POWER
+    return Integrity("not_evaluable" if blind or not p_values else "no_signal", adjusted, power)

@@ -62,6 +62,7 @@ class Terms:
     tsa_roots: tuple[str, ...]
     max_upheld: Decimal
     beacon: BeaconTerms | None = None
+    alpha_leak: Decimal = Decimal("0.01")
     adjudicator: str | None = None
     """Key id of who alone resolves disputes, if the contract pins one."""
 
@@ -134,6 +135,7 @@ def _terms(tree: JsonObject, contract_digest: str) -> Terms:
         tsa_roots=texts(signature, "tsa_roots") if signature.get("tsa_roots") is not None else (),
         max_upheld=Decimal(optional_text(disputes, "max_upheld") or "0.05"),
         beacon=_beacon(ledger),
+        alpha_leak=Decimal(optional_text(ledger, "alpha_leak") or "0.01"),
         adjudicator=optional_text(_optional_block(disputes, "adjudicator"), "key_id"),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,6 +22,10 @@ from slaverify.cli.commands.custody_desk import (
 from slaverify.cli.language import t
 from slaverify.cli.output import emit, out
 from slaverify.errors import ApplicationError, Text
+
+if TYPE_CHECKING:
+    from slaverify.canonical import JsonValue
+    from slaverify.custody import Terms
 
 _DISCLOSED = Text(
     "quien lo recibe puede copiarlo y pasarlo; el ítem ya no se vuelve a sortear",
@@ -156,8 +161,9 @@ def expose(
     desk = open_desk(folder, contract)
     terms = replace(desk.terms, exposure_group=party) if party else desk.terms
     found = loads_object(exposure_json(desk.bank.index, desk.view, terms))
+    leaks = _leaks(terms)
     if as_json:
-        emit(found)
+        emit({**found, "leaks": leaks})
         return 0
     states = found["states"]
     assert isinstance(states, dict)  # noqa: S101 - our own bytes
@@ -166,7 +172,32 @@ def expose(
         out(f"  {t(es, word)}: {states[word]}")
     left = found["remaining_audits"]
     out(t(f"quedan {left} auditorías", f"{left} audits left"))
+    power = leaks["power_at_10_points"]
+    out(
+        t(
+            f"fugas: {leaks['integrity']}; con {leaks['anchors']} anclas, 10 puntos más se verían con potencia {power}",
+            f"leaks: {leaks['integrity']}; with {leaks['anchors']} anchors, 10 points more are seen with power {power}",
+        )
+    )
     return 0
+
+
+def _leaks(terms: Terms) -> dict[str, JsonValue]:
+    """Say what the leak tests of this contract could see; without exposed items in the run they say nothing."""
+    from fractions import Fraction
+
+    from slaverify.custody import integrity
+
+    anchors, fresh = terms.arms.get("anchor", 0), sum(terms.per_stratum.values())
+    found = integrity({}, asked_tokens=0, anchor_n=anchors, fresh_n=fresh, base=0.8, alpha=Fraction(terms.alpha_leak))
+    return {
+        "integrity": found.word,
+        "anchors": anchors,
+        "fresh": fresh,
+        "alpha": str(terms.alpha_leak),
+        "base": "0.80",
+        "power_at_10_points": f"{found.power:.9f}",
+    }
 
 
 def recover(
