@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from slaverify.scoring.assertion import Assertion
-from slaverify.scoring.beside import Beside, apart, names_source, talk, within, words_of
+from slaverify.scoring.beside import Beside, apart, names_source, of_answers, talk, within, words_of
 from slaverify.scoring.cues import Cues, cues
 from slaverify.scoring.data import word_list
 from slaverify.scoring.exclusions import Exclusions, exclusions
@@ -44,6 +44,11 @@ _STATED = re.compile(
 )
 _CONDITION = re.compile(r"\b(?:si|que|whether|that|if)\b")
 _NEGATIVE = re.compile(r"\b(?:no|ni|tampoco|nada|ningun[oa]?|not|nor|neither|none|nothing)\b|n't\b")
+_LACKING = re.compile(
+    _NEGATIVE.pattern
+    + r"|\b(?:fuera|ajen[oa]s?|imposible|insuficientes?|faltan?|omis[oa]s?|silencio|carec\w{1,4}|beyond|outside|missing"
+    r"|silent|insufficient|empty|unable)\b"
+)
 _BRACKETS = re.compile(r"\((?=[^()\n]{0,200}?(?:[a-z]{2}|\b(?!(?:19|20)[0-9]{2}\b)[0-9]))[^()\n]{1,400}\)")
 _COUNTS = re.compile(
     r"\b(?:cuant[oa]s?|cuando|plazo|monto|porcentaje|fecha|numero|how (?:many|much|long|old)|when|deadline"
@@ -125,8 +130,12 @@ def classify(passage: Passage, kind: str, values: Sequence[Value], settings: Set
         return _with_cue(segments, kind, found, excluded, beside, doubt=doubt)
     if kind == "none" and _only_refers(segments, patterns, words_of(query)):
         return Classified(AnswerClass.ABSTENTION, Reason.ABSTAINED)
+    if not values and kind == "none" and _lacks_alone(segments, words_of(query)):
+        return Classified(AnswerClass.ABSTENTION, Reason.ABSTAINED)
     if kind == "none" and _only_denies(passage, segments):
         return Classified(AnswerClass.UNDETERMINED, Reason.CLASS_UNDETERMINED)
+    if not values and kind != "choice" and _lacks_alone(segments, words_of(query)):
+        return Classified(AnswerClass.ABSTENTION, Reason.ABSTAINED)
     return _without_cue(segments, kind, excluded, denied=bool(values))
 
 
@@ -253,6 +262,14 @@ def _only_refers(segments: Sequence[Segment], patterns: Cues, known: frozenset[s
         return False
     advice = any(patterns.advice.search(segment.text) for segment in segments)
     return advice and _beside(segments, patterns, known) is Beside.NOTHING
+
+
+def _lacks_alone(segments: Sequence[Segment], known: frozenset[str]) -> bool:
+    # "Ese dato no está.": no cue knows it, but a denial that speaks of sources and answers and of nothing else is one
+    if any(segment.part in (Part.RULE, Part.GUESS) for segment in segments):
+        return False
+    others = " ".join(segment.text for segment in segments if segment.part is Part.OTHER)
+    return _LACKING.search(others) is not None and of_answers(others, known)
 
 
 def _stands(passage: Passage, span: Span, segments: Sequence[Segment], kind: str) -> bool:

@@ -27,6 +27,12 @@ class Beside(IntEnum):
 
 _FUNCTION = word_list("beside.json", "function")
 _STEMS = tuple(sorted(word_list("beside.json", "stems")))
+_GENERIC = tuple(sorted(word_list("beside.json", "generic")))
+_ACTS = tuple(sorted(word_list("beside.json", "acts")))
+_NO = re.compile(r"\b(?:es|is)\s(?:que\s)?(?:no|not|negativ[oa]|negative)\W*$")
+_CONTRACTED = frozenset(
+    ["there's", "it's", "that's", "i'd", "i'm", "i've", "we've", "you're", "isn't", "wasn't", "can't", "don't"]
+)
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _ADVERB = re.compile(r"[a-z]{3,}(?:mente|ly)")
 _SOURCE = re.compile(
@@ -126,6 +132,23 @@ def new_words(text: str, known: frozenset[str]) -> list[str]:
         and not word.startswith(_STEMS)
         and not _ADVERB.fullmatch(word)
     ]
+
+
+_OF_ANSWERS = re.compile(
+    r"\b(?:respuestas?|respond\w{1,6}|contest\w{1,6}|datos?|informacion|preguntas?|consultas?|sab(?:er|ria|emos)|consta|antecedentes"
+    r"|establec\w{1,5}|indic\w{1,5}|mencion\w{1,5}|senal\w{1,5}|especific\w{1,5}|precis\w{1,5}|desprend\w{1,5}|deduc\w{1,5}"
+    r"|answers?|questions?|information|data|know\w{0,2}|tell|specif\w{1,5}|mention\w{0,3}|stated?)\b"
+)
+
+
+def of_answers(text: str, known: frozenset[str]) -> bool:
+    """Tell whether `text` speaks of sources or of answering, in words of its own, and of nothing else."""
+    if any(not word.startswith(_GENERIC) and word not in _CONTRACTED for word in new_words(text, known)):
+        return False
+    if any(word.startswith(_ACTS) and not _OF_ANSWERS.match(word) for word in _WORD.findall(text)) or _NO.search(text):
+        return False  # "No se presentan documentos", "The answer is no": said of the world
+    found = [*_SOURCE.finditer(text), *_OF_ANSWERS.finditer(text)]
+    return any(_stem(match.group()) not in known for match in found)
 
 
 def apart(text: str, known: frozenset[str]) -> Beside:
