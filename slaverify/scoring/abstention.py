@@ -16,6 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import lru_cache
 
 from slaverify.scoring.assertion import Assertion
 from slaverify.scoring.beside import Beside, apart, names_source, of_answers, talk, within, words_of
@@ -210,11 +211,12 @@ def _segment_at(position: int, segments: Sequence[Segment]) -> Segment | None:
     return holding[-1] if holding else None
 
 
+@lru_cache(maxsize=512)
 def _part(text: str, patterns: Cues, kind: str) -> Part:
     body = _TURN.sub("", text)
     if patterns.courtesy.search(body):
         return Part.NEUTRAL
-    if _cue(body, patterns, kind) is not None:
+    if any(pattern.search(body) for pattern in _kinds(patterns, kind)):
         return Part.CUE
     if patterns.offer.search(body) or patterns.advice.search(body) or body.endswith("?"):
         return Part.NEUTRAL
@@ -225,10 +227,15 @@ def _part(text: str, patterns: Cues, kind: str) -> Part:
     return Part.RULE if patterns.assertion.search(body) else Part.OTHER
 
 
+@lru_cache(maxsize=512)
 def _cue(body: str, patterns: Cues, kind: str) -> re.Match[str] | None:
-    kinds = (patterns.lack, patterns.refusal, patterns.denial, *((patterns.slot_denial,) if kind in TYPED else ()))
-    found = [match for pattern in kinds if (match := pattern.search(body)) is not None]
+    found = [match for pattern in _kinds(patterns, kind) if (match := pattern.search(body)) is not None]
     return min(found, key=lambda match: match.start()) if found else None
+
+
+def _kinds(patterns: Cues, kind: str) -> tuple[re.Pattern[str], ...]:
+    slot = (patterns.slot_denial,) if kind in TYPED else ()
+    return (patterns.lack, patterns.refusal, patterns.denial, *slot)
 
 
 def _beside(segments: Sequence[Segment], patterns: Cues, known: frozenset[str]) -> Beside:

@@ -37,7 +37,7 @@ class Detector:
     patterns: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cues:
     """The patterns of all detectors together, for an abstention in another language is one; `languages`: the agreed."""
 

@@ -89,6 +89,7 @@ _YEAR = re.compile(
     r"\b(?:en|desde|hasta|in|since|until|de|del|of)\s((?:19|20)[0-9]{2})"
     rf"(?![0-9%‰]|[.,][0-9]|\s?(?:de\s)?{NAMES_PATTERN})"
 )
+_DIGIT = re.compile("[0-9]")
 _MARKER = re.compile(r"^[ ]*(?:\(?([0-9]{1,2})[.)\]]|\(([0-9]{1,2})\))[ ]+(?=\S)", re.MULTILINE)
 
 
@@ -106,8 +107,11 @@ class Exclusions:
 def exclusions(passage: Passage) -> Exclusions:
     """Return the spans of `passage` in which numbers are not answers."""
     folded = passage.folded
-    citations = _all(_CITATION, folded) + _all(_NUMBERED, folded) + _all(_BRACKETED, folded)
     dates = _all(_DATE, folded)
+    citations = _all(_CITATION, folded)
+    if _DIGIT.search(folded) is None and "://" not in folded and "@" not in folded:
+        return Exclusions(_merged(citations + dates), (), _merged(citations), _merged(dates))
+    citations += _all(_NUMBERED, folded) + _all(_BRACKETED, folded)
     strong = citations + dates + _all(_TIME, folded) + _all(_IDENTIFIER, folded)
     weak = [Span(*match.span(1)) for match in _YEAR.finditer(folded)]
     markers = list(_MARKER.finditer(folded))

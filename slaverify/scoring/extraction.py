@@ -32,6 +32,7 @@ _MARKER = re.compile(
     re.IGNORECASE,
 )
 _BOXED = re.compile(r"\\boxed\s?\{")
+_INNER_END = re.compile(r"[\n.!?;…](?=[^.!?;…])")
 _LEADING = re.compile(
     r"^\W*(?:hola|buen(?:os|as) (?:d[ií]as|tardes|noches)|claro(?: que s[ií])?|por supuesto|con (?:mucho )?gusto"
     r"|desde luego|hello|hi|sure|of course|certainly|good (?:morning|afternoon))\s?[,.:!]\s?",
@@ -127,7 +128,9 @@ def _without_courtesy(text: str, whole: Span, settings: Settings) -> Span:
     body = text[whole.start : whole.end]
     lead = _LEADING.match(body)
     start = lead.end() if lead is not None and any(character.isalnum() for character in body[lead.end() :]) else 0
-    sentences = [span for span in Passage(body).sentences if span.end > start]
+    # one sentence is the answer, whatever it is
+    several = _INNER_END.search(body, start) is not None
+    sentences = [span for span in Passage(body).sentences if span.end > start] if several else []
     while len(sentences) > 1 and courteous(body[sentences[0].start : sentences[0].end], settings):
         sentences = sentences[1:]
         start = sentences[0].start
