@@ -111,10 +111,10 @@ def clean(raw: str) -> Clean:
         text = _strip_invisible(_ENTITY.sub(_decode, text), flags, confirmed)
     # 5 comments and tags out, marks of emphasis out
     text = _strip_markup(text, flags)
-    text = unwrap(text)
-    # 6 spaces and fillers
+    # 6 spaces and fillers, then LaTeX that is only notation
     if not text.isascii() or "\t" in text:
         text = _SPACES.sub(" ", _GROUP.sub(GROUP_SPACE, text))
+    text = unwrap(text)
     # 7 NFC, last: a mark and its letter may only now be neighbours
     text = unicodedata.normalize("NFC", text).strip()
     if _FOREIGN.search(text) and any(_mixes(word.group()) for word in _MIXED.finditer(text)):

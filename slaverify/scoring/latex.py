@@ -19,7 +19,7 @@ _FRACTION = re.compile(r"\\[dtc]?frac\s?\{\s?([0-9][0-9.,]{0,19})\s?\}\s?\{\s?([
 _SIGN_IN_BRACES = re.compile(r"(?<=[0-9])\{([.,])\}(?=[0-9])")
 _THIN = re.compile(r"(?<=[0-9])\\[,;:!](?=[0-9])")
 _SPACE = re.compile(r"\\[,;:! ]|\\q?quad(?![A-Za-z])")
-_ESCAPED = re.compile(r"\\([%$#&_])")
+_ESCAPED = re.compile(r"(?<!\\)\\([%$#&_])")
 _DELIMITER = re.compile(r"\\[()\[\]]")
 # a pair of dollar signs around figures, commands and signs; `$5 (US$)` is money and stays
 _MATH = re.compile(
@@ -35,8 +35,8 @@ def unwrap(text: str) -> str:
     """Return the text without LaTeX that is notation alone; linear, never raises."""
     if "$" in text:
         text = _MATH.sub(r"\1", text)
-    if "\\" not in text and "{" not in text:
-        return text
+    if "\\" not in text:
+        return _SIGN_IN_BRACES.sub(r"\1", text) if "{" in text else text
     for _ in range(_DEEPEST):
         plain = _FRACTION.sub(r"\1/\2", _WRAPPED.sub(r"\1", text))
         if plain == text:

@@ -1,7 +1,7 @@
 """How long 100,000 answers take to score on one core, and that memory does not grow with them. Prints the table.
 
 `python -m tests.bench.scoring_speed [N]`. The answers are the project's own cases of every kind and its phrases of the
-abstention set, in turn: short and hostile ones, about as long as those of an assistant that answers in a sentence or two.
+abstention set, in turn: short and mostly hostile ones, a sentence or two each.
 """
 
 from __future__ import annotations
