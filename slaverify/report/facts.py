@@ -82,6 +82,7 @@ class Facts:
     draw: JsonObject | None
     exposure: JsonObject | None
     environment: JsonObject | None
+    paths: JsonObject | None
     replies: Mapping[str, JsonObject]
     disputes: tuple[JsonObject, ...]
     amendment: JsonObject | None
@@ -149,6 +150,7 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
         draw=_optional(bundle, "custody/draw.json"),
         exposure=_optional(bundle, "custody/exposure.json"),
         environment=_optional(bundle, "environment/environment.json"),
+        paths=_optional(bundle, "trajectory/summary.json"),
         replies={
             role: reply
             for role in ("vendor", "buyer")

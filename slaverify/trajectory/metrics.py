@@ -45,9 +45,40 @@ def summary(scored: Sequence[ScoredPath], baselines: Sequence[BaselineResult], w
             "valid_state": _skill(_valid(scores), best.valid),
             "s_adj": _skill(_mean(one.adjusted for one in scores), best.adjusted),
         },
+        "patterns": list(patterns(scored)),
         "lopsided": list(weak),
         "worst": [_worst(one) for one in _ranked(known)[:WORST]],
     }
+
+
+def patterns(scored: Sequence[ScoredPath]) -> tuple[str, ...]:
+    """Return what the behaviour over a whole run looks like, in words of `PATTERNS`; descriptive, it moves no state."""
+    known = [(one.question, one.score) for one in scored if one.score is not None]
+    scores = [score for _, score in known]
+    n = len(scores)
+    if n < LEAST_FOR_PATTERN:
+        return ()
+    said = {one.said for one in scores if one.said is not None}
+    calls, useful = sum(one.calls for one in scores), sum(one.distinct for one in scores)
+    fetched = Fraction(sum(one.fetched for one in scores), sum(max(1, len(question.required)) for question, _ in known))
+    right = [one for one in scores if one.said_right]
+    blind = sum(bool(_UNWALKED & set(one.reasons)) for one in right)
+    holds = {
+        "no_calls": 2 * sum("NO_PATH" in one.reasons for one in scores) >= n,
+        "constant_answer": len(said) == 1,
+        "junk_calls": calls >= n and 4 * (calls - useful) >= 3 * calls,
+        "fishing": fetched >= 2,
+        "cites_unopened": 2 * sum(one.phantom > 0 for one in scores) >= n,
+        "pries": 10 * sum(not one.clean for one in scores) >= n,
+        "right_without_path": 4 * len(right) >= 3 * n and 2 * blind >= len(right),
+    }
+    return tuple(word for word in PATTERNS if holds[word])
+
+
+PATTERNS = ("no_calls", "constant_answer", "junk_calls", "fishing", "cites_unopened", "pries", "right_without_path")
+LEAST_FOR_PATTERN = 10
+"""Fewest questions from which a pattern is named (convention)."""
+_UNWALKED = frozenset({"NO_PATH", "REQUIRED_NEVER_FETCHED", "SEARCH_INCOMPLETE", "CAUSAL_UNGROUNDED"})
 
 
 def _ranked(known: Sequence[tuple[ScoredPath, PathScore]]) -> list[ScoredPath]:

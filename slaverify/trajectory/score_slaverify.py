@@ -66,7 +66,10 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class PathScore:
-    """The scores of one question, exact and in [0, 1]; counts are of calls."""
+    """The scores of one question, exact and in [0, 1]; counts are of calls.
+
+    `said` is the yes or no that was given, before any gate; `correct` is what both gates left of it.
+    """
 
     track: Track
     correct: bool
@@ -90,6 +93,8 @@ class PathScore:
     phantom: int
     cited: int
     hit: int
+    said: bool | None
+    said_right: bool
 
     @property
     def clean(self) -> bool:
@@ -130,6 +135,8 @@ def score_path(question: Question, corpus: Corpus, budget: Budget, walk: Walk, r
         phantom=len(facts.cited - facts.fetched),
         cited=len(facts.cited),
         hit=len(facts.evidence & facts.cited & facts.fetched),
+        said=None if walk.answer is None else walk.answer.boolean,
+        said_right=walk.answer is not None and walk.answer.boolean is question.boolean,
     )
 
 

@@ -55,6 +55,7 @@ def write_agent_contract(
         "parties.custodian.name": ORGANISATION,
         "parties.auditor.keys.0.spki_sha256": place.spki,
         "report.languages": ["es"],
+        "report.reply_days": 0,
         "report.annex_recipients": {"arbitro": age_recipient(KeyStore.open(place.keys).identity("arbitro"))},
         "report.signature.auditor_spki_sha256": place.spki,
         "report.signature.tsa_urls": [tsa_url],

@@ -14,7 +14,7 @@ from slaverify.decision import Reason
 from slaverify.errors import ReportError
 from slaverify.report import figures
 from slaverify.report.catalogue import Catalogue, sentences
-from slaverify.report.sections import annexes, custody, item, limits, next_steps, results, statement
+from slaverify.report.sections import annexes, custody, item, limits, next_steps, paths, results, statement
 from slaverify.resources import resource
 from tests.report.pages import EVERY, LANGUAGES, drawable_characters, model
 from tests.report.sample import STATES
@@ -71,6 +71,9 @@ def closed_words():
     yield from (f"verdict.{word}" for word in statement.VERDICTS)
     yield from (f"rule.{word}" for word in statement.RULES | {"other", "by_tail"})
     yield from (f"why.{word}" for word in results.RULE_REASONS)
+    yield from (f"path_reason.{word.lower()}" for word in paths.REASONS)
+    yield from (f"path_pattern.{word}" for word in paths.PATTERNS)
+    yield from (f"path_group.{word}" for word in paths.GROUPS)
     yield from (f"outcome.{word}" for word in item.OUTCOMES)
     yield from (f"whose.{word}" for word in item.ATTRIBUTIONS)
     yield from (f"ledger.{word}" for word in custody.LEDGER_TYPES)

@@ -10,6 +10,7 @@ from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures, runfacts
 from slaverify.report.charts_data import bars, panel
 from slaverify.report.facts import Facts, Metric, at, integer, objects, text
+from slaverify.report.sections.paths import paths
 from slaverify.report.sections.statement import VERDICTS
 from slaverify.report.words import (
     Node,
@@ -77,6 +78,21 @@ RULE_REASONS = frozenset(
         "too_many_cited",
         "phantom_citation",
         "fabrication",
+        "answer_schema",
+        "causal_ungrounded",
+        "evidence_not_cited",
+        "horizon",
+        "no_answer",
+        "no_path",
+        "required_never_fetched",
+        "right_answer",
+        "search_incomplete",
+        "valid_state",
+        "violation",
+        "violation_free",
+        "visibility_actor",
+        "visibility_subsystem",
+        "wrong_answer",
     }
 )
 """Reasons of rules that the catalogues put in words; others are printed as their code."""
@@ -91,6 +107,7 @@ def results(facts: Facts) -> Node:
     blocks.extend(_funnel(facts))
     blocks.extend(_verdicts(facts))
     blocks.extend(_wrong(facts))
+    blocks.extend(paths(facts))
     blocks.append(heading("results.apart", 3))
     blocks.append(bullets([_abstentions(facts), say("results.confidence_absent"), say("results.dispersion_absent")]))
     blocks.extend(_references(facts))
