@@ -172,7 +172,7 @@ def _worst(summary: JsonObject) -> Iterator[Node]:
             "paths.worst",
             item=code(text(one, "item_id")),
             adjusted=_real(one, "s_adj"),
-            reasons=listing([code(word) for word in _words(one.get("reasons"))]),
+            reasons=_listed([code(word) for word in _words(one.get("reasons"))]),
         )
         rows: list[list[JsonValue]] = [
             [
@@ -180,13 +180,17 @@ def _worst(summary: JsonObject) -> Iterator[Node]:
                 code(text(step, "at")[11:23]),
                 code(text(step, "tool")),
                 code(text(step, "status")),
-                listing([code(word) for word in (*_words(step.get("result_ids")), *_words(step.get("withheld_ids")))]),
-                listing([say(f"paths.gate.{gate}") for gate in _gates(step)]),
+                _listed([code(word) for word in (*_words(step.get("result_ids")), *_words(step.get("withheld_ids")))]),
+                _listed([say(f"paths.gate.{gate}") for gate in _gates(step)]),
             ]
             for step in objects(one.get("steps"))
         ]
         heads = [column(name) for name in ("turn", "time_utc", "tool", "call_status", "ids", "gates")]
         yield table(caption, heads, rows, style="dense")
+
+
+def _listed(parts: list[Node]) -> Node:
+    return listing(parts) if parts else say("word.none")
 
 
 def _gates(step: JsonObject) -> list[str]:
