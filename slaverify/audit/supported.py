@@ -48,8 +48,6 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "contract.purpose", f"el propósito {contract.contract.purpose}", f"purpose {contract.contract.purpose}"
     if contract.repetitions.dispersion_sample is not None:
         yield "repetitions.dispersion_sample", "la submuestra de dispersión", "the dispersion sample"
-    if contract.schedule.spread and contract.schedule.window is None:
-        yield "schedule.spread", "el tráfico repartido sin ventana", "spread traffic without a window"
     if contract.schedule.shadow_share:
         yield "schedule.shadow_share", "el tráfico de sombra", "shadow traffic"
 

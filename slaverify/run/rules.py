@@ -12,7 +12,7 @@ from slaverify.contract import Contract
 from slaverify.run.conversation import Conversation
 
 SPREAD_SHARE = 0.95
-"""Share of the window over which the first attempts of a run are spread (convention)."""
+"""Share of its time over which the first attempts of a run are spread (convention)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,14 @@ class RunRules:
     conversation: Conversation | None = field(default=None, repr=False, compare=False)
 
     def due(self, started: datetime, share: float) -> datetime | None:
-        """Return the moment of a share of the window (0 to 1) in a run that is spread; None where it is not.
+        """Return the moment of a share (0 to 1) of the time of a run that is spread; None where it is not.
 
-        The last twentieth of the time is left to retries.
+        That time ends where the run does: with the window, or after `deadline`. Its last twentieth is left to retries.
         """
-        if not self.spread or self.window is None:
+        if not self.spread:
             return None
-        first = max(started, self.window.start)
-        return first + share * SPREAD_SHARE * (self.window.until - first)
+        first = started if self.window is None else max(started, self.window.start)
+        return first + share * SPREAD_SHARE * max(timedelta(0), self.ends(started) - first)
 
     def ends(self, started: datetime) -> datetime:
         """Return the moment from which nothing is sent."""

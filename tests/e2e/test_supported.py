@@ -19,7 +19,7 @@ from slaverify.resources import resource
     [
         ("ledger.blind", "on"),
         ("scope.catalogue", None),
-        ("schedule.spread", True),
+        ("schedule.shadow_share", "0.10"),
         ("contract.purpose", "pilot"),
         ("report.signature.tsa_urls", []),
     ],

@@ -35,10 +35,33 @@ def test_the_moment_follows_from_the_plan_alone():
     assert slot("00" * 32, 0, 1) == int(block[:6].hex(), 16) / 2**48
 
 
-def test_without_spread_or_window_nothing_waits():
+def test_without_spread_nothing_waits():
     start = now()
-    assert RunRules(spread=True).due(start, 0.5) is None
+    assert RunRules().due(start, 0.5) is None
     assert RunRules(window=Span(start, start + timedelta(hours=1))).due(start, 0.5) is None
+
+
+def test_the_time_ends_with_the_window_or_the_deadline_whichever_comes_first():
+    start = now()
+    hours = timedelta(hours=1)
+    assert RunRules(spread=True, deadline=40 * hours).due(start, 0.5) == start + 19 * hours
+    window = Span(start - hours, start + 20 * hours)
+    assert RunRules(window, spread=True, deadline=40 * hours).due(start, 0.5) == start + 9.5 * hours
+    assert RunRules(window, spread=True, deadline=10 * hours).due(start, 0.5) == start + 4.75 * hours
+    later = Span(start + 2 * hours, start + 12 * hours)
+    assert RunRules(later, spread=True, deadline=40 * hours).due(start, 0.0) == start + 2 * hours
+    # A window that opens after the deadline leaves no time at all; nothing is then sent before it opens.
+    assert RunRules(later, spread=True, deadline=hours).due(start, 0.9) == start + 2 * hours
+
+
+def test_a_run_without_a_window_is_spread_over_its_deadline(tmp_path):
+    with AnsweringServer(lambda seen: answer("Sí.")) as server:
+        spec = endpoint_spec(server.url, call={"concurrency": 4})
+        rules = RunRules(spread=True, deadline=timedelta(seconds=5))
+        began = time.monotonic()
+        result = World(tmp_path / "r", spec, count=8, rules=rules).run()
+    assert result.counts[Outcome.ANSWERED] == 8
+    assert time.monotonic() - began > 2.5
 
 
 def test_exchanges_are_sent_when_they_are_due(tmp_path):

@@ -155,6 +155,8 @@ def test_a_run_that_the_vendor_blocks_is_closed_and_charged_to_it(tmp_path):
     with vendor(behaviour) as url, tsa(place.authority) as authority:
         write_contract(place, url, authority, ENGINE)
         assert slaverify(place, *audit_arguments(place)).returncode == 6
+        exported = slaverify(place, "run", str(place.run), "--export", "--json", check=True)
+        check_export(place, json.loads(exported.stdout))
         once = slaverify(place, "run", str(place.run), "--close")
         assert once.returncode == 2 and "SLV-N052" in once.stderr
         for _ in range(2):
@@ -178,6 +180,22 @@ def test_a_run_that_the_vendor_blocks_is_closed_and_charged_to_it(tmp_path):
     assert '"item.vendor_stop"' in report(place)
     checked = slaverify(place, "verify", str(place.bundle()), "--contract", str(place.contract))
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def check_export(place: Place, told: dict[str, JsonValue]) -> None:
+    """The rows of a journal as it stands: a run under way, every attempt a line, nothing taken from the journal."""
+    assert told["state"] == "stopped"
+    folder = Path(str(told["folder"]))
+    assert folder == place.run / "private" / "export"
+    lines = loads_jsonl((folder / "run" / "outcomes.jsonl").read_bytes())
+    answered = [line for line in lines if line["outcome"] == "answered"]
+    assert told["outcomes"] == {"answered": len(answered)}
+    assert [line for line in lines if line["fault"] == "unauthorised"], "what is not done stands there too"
+    (journal,) = place.run.glob("*.journal")
+    with closing(sqlite3.connect(journal)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM attempt").fetchone() == (len(lines),)
+    assert (folder / "run" / "plan.json").read_bytes() == (place.run / "run" / "plan.json").read_bytes()
+    assert not (place.run / "run" / "outcomes.jsonl").exists(), "the evidence itself is written when the run ends"
 
 
 def age_first_stop(place: Place, hours: int) -> None:
