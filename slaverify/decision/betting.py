@@ -87,7 +87,8 @@ def _corpus(terms: Terms, entry: JsonObject) -> Bets | None:
     for wrong, words, hidden, size in rows:
         if wrong is None or words is None or hidden is None or size is None or size <= 0:
             return None
-        if wrong > words * Fraction(terms.r_max) or words > terms.w_max * (size - hidden):
+        # Each call may err up to r_max times its weight, and a call of no weight (a silence) up to r_max.
+        if wrong > (words + size - hidden) * Fraction(terms.r_max) or words > terms.w_max * (size - hidden):
             return None
         full = float(words + hidden * terms.w_max) / float(size)
         worst[float(wrong + hidden * Fraction(terms.r_max) * terms.w_max) / float(size), full] += 1

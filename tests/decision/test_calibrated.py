@@ -6,15 +6,16 @@ import math
 from decimal import Decimal
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import beta
 
+from slaverify.decision import RunValidity, inputs, results
 from slaverify.decision.calibrated import Judged, MetricCalibration, corrected
 from slaverify.decision.terms import terms_of
 from slaverify.statistics import Cell, Confusion, corrected_limits, human_audit, judge_corrected, stratified_audit
-from tests.decision.build import ACCURACY, build
+from tests.decision.build import ACCURACY, JUDGE, WRONG, build, record, run
 
 (TERMS,) = terms_of(build([ACCURACY]))
 CONFUSION = Confusion(y0=45, m0=50, y1=94, m1=100)
@@ -144,3 +145,83 @@ def test_an_audit_that_does_not_fit_its_run_measures_nothing(pairs: tuple[int, .
     counts = Judged(x_rule=0, n_rule=0, x_judged=x, n_judged=n)
     found = corrected(TERMS, counts, MetricCalibration(design="random_audit", pairs=pairs), 1.0, 30)
     assert (found.limits, found.guard.value) == (None, "calibration_too_small")
+
+
+JUDGED = {"decided_by": "judge"}
+UNKNOWN = {"outcome": "unresolved", "verdict": None}
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 40), st.integers(0, 6), st.integers(0, 40), st.integers(30, 80), st.integers(0, 3), st.booleans())
+def test_a_judged_metric_from_its_records(
+    wrong_rule: int, unknown: int, wrong_judged: int, judged: int, lost: int, clustered: bool
+) -> None:
+    """What nobody knows stays beside the rules, at each end in turn; clusters divide the sizes of both parts."""
+    metric = {**ACCURACY, "cluster": {"by": "norm", "icc_floor": "0.2"}} if clustered else ACCURACY
+    contract = build([metric], failed_calls={"unresolved_max": "1"}, **JUDGE)
+    rules = 120 - judged
+    wrong_rule, unknown = min(wrong_rule, rules), min(unknown + lost, rules - min(wrong_rule, rules))
+    wrong_judged = min(wrong_judged, judged)
+    kinds = [WRONG] * wrong_rule + [UNKNOWN] * unknown + [{}] * (rules - wrong_rule - unknown)
+    kinds += [{**WRONG, **JUDGED}] * wrong_judged + [JUDGED] * (judged - wrong_judged)
+    records = [record(i, cluster=f"c-{i % 30:04d}", **kind) for i, kind in enumerate(kinds)] + run()[120:]
+    calibration = MetricCalibration(design="external", confusion=CONFUSION)
+    entry = results(contract, inputs(contract, records), RunValidity(True), {"accuracy": calibration})["metrics"][0]
+    # The design effect is that of the same answers without a judge.
+    plain = build([metric], failed_calls={"unresolved_max": "1"})
+    bare = [{**one, "decided_by": "rule"} for one in records]
+    deff = (
+        float(results(plain, inputs(plain, bare), RunValidity(True))["metrics"][0]["deff"] or 1) if clustered else 1.0
+    )
+    right_rule = rules - wrong_rule - unknown
+    ends = [
+        corrected(TERMS, Judged(x_rule=right_rule + end * unknown, n_rule=rules, x_judged=judged - wrong_judged,
+                                n_judged=judged), calibration, deff, 30)
+        for end in (0, 1)
+    ]  # fmt: skip
+    guard = next((one.guard for one in ends if one.guard is not None), None)
+    if guard is not None:
+        assert (entry["state"], entry["reason"]) == ("NOT_MEASURED", guard.value)
+        return
+    z = 1.959963984540054
+    assert float(entry["rate"]) == pytest.approx(min(1.0, max(0.0, ends[0].estimate)), abs=1e-6)
+    assert float(entry["exact"]["low"]) == pytest.approx(min(1.0, max(0.0, ends[0].limits(z)[0])), abs=1e-6)
+    assert float(entry["exact"]["high"]) == pytest.approx(min(1.0, max(0.0, ends[1].limits(z)[1])), abs=1e-6)
+
+
+@pytest.mark.parametrize("changes", [{}, {"evaluation_set": {"weights": {"direct": "0.5", "out_of_corpus": "0.5"}}}])
+@pytest.mark.parametrize("clustered", [False, True])
+@given(st.integers(0, 30), st.integers(0, 4), st.integers(0, 6), st.integers(0, 20))
+@settings(max_examples=25)
+def test_rules_alone_prove_with_every_judged_item_both_ways(
+    changes: dict, clustered: bool, wrong_rule: int, unknown: int, wrong_judged: int, right_judged: int
+) -> None:
+    """Without a calibration a state stands only if it does with all judged items wrong, or with all of them right."""
+    metric = {**ACCURACY, "among": {"stratum": ["direct", "out_of_corpus"]}}
+    if clustered:
+        metric["cluster"] = {"by": "norm", "icc_floor": "0.2"}
+    contract = build([metric], failed_calls={"unresolved_max": "1"}, **{**JUDGE, **changes})
+    plain = build([metric], failed_calls={"unresolved_max": "1"}, **changes)
+    kinds = [WRONG] * wrong_rule + [UNKNOWN] * unknown + [{**WRONG, **JUDGED}] * wrong_judged + [JUDGED] * right_judged
+    kinds += [{}] * (120 - len(kinds))
+
+    def state(judged: str | None) -> str:
+        records = []
+        for i, kind in enumerate(kinds[:120]):
+            seen = kind
+            if judged is not None and "decided_by" in kind:
+                seen = WRONG if judged == "wrong" else {}
+            records.append(record(i, cluster=f"c-{i % 30:04d}", **seen))
+        records += [record(1000 + i, "out_of_corpus", cluster=f"c-{i:04d}") for i in range(30)]
+        of = contract if judged is None else plain
+        return results(of, inputs(of, records), RunValidity(True))["metrics"][0]["state"]
+
+    worst, best, found = state("wrong"), state("right"), state(None)
+    if wrong_judged + right_judged == 0:
+        assert found == worst == best
+    elif found == "PASS":
+        assert worst == "PASS"
+    elif found == "BREACH":
+        assert best == "BREACH"
+    else:
+        assert worst != "PASS" or changes or clustered

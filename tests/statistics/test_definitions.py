@@ -20,21 +20,28 @@ from slaverify.statistics import (
     Ratio,
     TwoStage,
     Unit,
+    bounded_mean_interval,
+    bounded_mean_log_e,
     calibration_allocation,
+    change_check,
     check_spending,
     clustered_interval,
     combined,
     corpus_rate_interval,
     corpus_rate_log_e,
+    corrected_limits,
     early_stop,
     equivalent_labels,
     fisher_exact,
     gwet_ac1,
+    human_audit,
     independent_difference,
     judge_corrected,
+    limit_levels,
     logit_interval,
     measured,
     mixed_interval,
+    normal_quantile,
     one_sided_log_e,
     stage_risks,
     two_stage,
@@ -423,3 +430,100 @@ def test_ac1_is_that_of_gwet(items: list[list[str | None]], categories: int | No
         assert found.se is None
     else:
         assert found.se == pytest.approx(math.sqrt(total / (n * (n - 1))), abs=1e-9)
+
+
+scores = st.lists(st.integers(0, 40).map(lambda k: 1 + k / 10), min_size=1, max_size=25)
+
+
+@given(scores, st.integers(1, 39))
+def test_the_bets_on_a_mean_are_products(of: list[float], tenths: int) -> None:
+    """On a scale from 1 to 5 a score is its share of the way; each sense has its own bettor."""
+    found = bounded_mean_log_e(of, 1, 5, 1 + tenths / 10)
+    shares, t = [(score - 1) / 4 for score in of], tenths / 40
+    assert found.log_e_pass == pytest.approx(bet(shares, t), abs=1e-9)
+    assert found.log_e_breach == pytest.approx(bet([1 - y for y in shares], 1 - t), abs=1e-9)
+    turned = bounded_mean_log_e(of, 1, 5, 1 + tenths / 10, "at_most")
+    assert (turned.log_e_pass, turned.log_e_breach) == (found.log_e_breach, found.log_e_pass)
+
+
+@given(scores)
+def test_the_limits_of_a_mean_are_where_the_bets_reach_the_bar(of: list[float]) -> None:
+    found = bounded_mean_interval(of, 1, 5, 0.95)
+    bar = math.log(2 / (1 - 0.95))
+    assert found.mean == pytest.approx(sum(of) / len(of))
+    if found.low > 1 + 1e-9:
+        assert bounded_mean_log_e(of, 1, 5, found.low).log_e_pass == pytest.approx(bar, abs=1e-6)
+    if found.high < 5 - 1e-9:
+        assert bounded_mean_log_e(of, 1, 5, found.high).log_e_breach == pytest.approx(bar, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "n", "state"),
+    [
+        (6, 0, 20, "reverted"),  # 1/64 <= 0.025
+        (5, 0, 20, "not_shown"),  # 1/32 > 0.025
+        (0, 0, 20, "not_shown"),
+        (0, 6, 20, "accepted"),  # six gained, none lost
+        (6.0, 0.5, 20, "not_shown"),  # one of them real: the beta function, between 6/0 and 6/1
+        (7.5, 0.0, 20, "reverted"),
+        (0.5, 0.0, 20, "not_shown"),
+    ],
+)
+def test_a_loss_is_shown_by_the_sign_test(b: float, c: float, n: float, state: str) -> None:
+    assert change_check(b, c, n, Decimal("0.05"), LEVEL).state == state
+
+
+def test_a_level_that_is_just_met_shows_the_loss() -> None:
+    assert change_check(6, 0, 20, Decimal("0.05"), Fraction(1, 64)).state == "reverted"
+    assert change_check(6, 0, 20, Decimal("0.05"), Fraction(1, 64) - Fraction(1, 10**12)).state == "not_shown"
+
+
+binary = st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=20)
+
+
+@given(binary, st.data())
+def test_an_audit_by_people_is_that_of_its_definition(human: list[float], data: st.DataObject) -> None:
+    """The tuned difference estimator, two pairs added to its variance, never fewer than the items that were read."""
+    judge = data.draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=len(human), max_size=len(human)))
+    rest = data.draw(st.lists(st.sampled_from([0.0, 1.0]), max_size=30))
+    n, m = len(human), len(rest)
+
+    def mean(values: list[float]) -> float:
+        return sum(values) / len(values)
+
+    def spread(values: list[float]) -> float:
+        return sum((value - mean(values)) ** 2 for value in values) / (len(values) - 1)
+
+    found = human_audit(human, judge, rest, 0.95)
+    assert 0.0 <= found.lam <= 1.0
+    if m == 0:
+        assert found.lam == 0.0
+    shift = found.lam * (mean(rest or judge) - mean(judge))
+    estimate = min(1.0, max(0.0, mean(human) + shift))
+    assert found.estimate == pytest.approx(estimate)
+    corrected = [h - found.lam * j for h, j in zip(human, judge, strict=True)]
+    variance = spread([*corrected, 1.0, -found.lam]) / n
+    if m > 1:
+        variance += found.lam**2 * spread(rest) / m
+    assert found.variance == pytest.approx(variance)
+    n_eff = float(n)
+    if 0.0 < estimate < 1.0:
+        n_eff = min(n + m, max(n, estimate * (1 - estimate) / variance))
+    assert found.n_eff == pytest.approx(n_eff)
+
+
+@pytest.mark.parametrize("t", ["0.50", "0.80", "0.90", "0.99"])
+def test_the_levels_of_a_limit_are_where_it_meets_the_threshold(t: str) -> None:
+    confusion = Confusion(y0=45, m0=50, y1=94, m1=100)
+
+    def limits(z: float) -> tuple[float, float]:
+        return corrected_limits(80.0, 100.0, confusion, z)
+
+    threshold = Fraction(t)
+    p_pass, p_breach = limit_levels(limits, threshold)
+    for level, side in ((p_pass, 0), (p_breach, 1)):
+        if 1e-12 < level < 0.5 - 1e-9:
+            assert limits(normal_quantile(1 - level))[side] == pytest.approx(float(threshold), abs=1e-8)
+    # The limits move outwards with z: at most one of the two lies below a half, and both sides complete each other.
+    assert max(p_pass, p_breach) >= 0.5 - 1e-9
+    assert p_pass + p_breach == pytest.approx(1.0, abs=0.1)
