@@ -14,10 +14,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeAlias
 
 from slaverify.scoring.citations.ids import UNKNOWN_NORM, CitationId
 from slaverify.scoring.citations.norms import Names
-from slaverify.scoring.citations.units import Kind, Ref, Unit, bare_articles, units
+from slaverify.scoring.citations.units import MOST, Kind, Ref, Unit, bare_articles, units
 from slaverify.scoring.folding import fold
 from slaverify.scoring.result import Span
 
@@ -115,17 +116,17 @@ _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x202F:
 
 def _joined(folded: str, pieces: Sequence[Unit]) -> list[Unit]:
     """Give each subdivision to its article: the one after it behind `de`, else the last one before it."""
-    out: list[Unit] = []
+    out: list[Unit] = []  # from the last piece to the first
     for unit in reversed(pieces):
-        if unit.kind is Kind.SUB and out and _of(folded, unit, out[0]):
-            following = out[0]
+        if unit.kind is Kind.SUB and out and _of(folded, unit, out[-1]):
+            following = out[-1]
             if following.kind in (Kind.ARTICLE, Kind.SUB, Kind.SAME_ARTICLE):
                 span = Span(unit.span.start, following.span.end)
                 refs = _crossed(unit.refs, following.refs) if following.refs else unit.refs
-                out[0] = Unit(following.kind, span, refs=refs, sure=following.sure)
+                out[-1] = Unit(following.kind, span, refs=refs[:MOST], sure=following.sure)
                 continue
-        out.insert(0, unit)
-    return out
+        out.append(unit)
+    return out[::-1]
 
 
 def _crossed(inner: Sequence[Ref], outer: Sequence[Ref]) -> tuple[Ref, ...]:
@@ -149,16 +150,28 @@ def _of(folded: str, left: Unit, right: Unit) -> bool:
     return _OF.fullmatch(between) is not None
 
 
+_Norm: TypeAlias = tuple[str | None, bool]
+"""A norm, null if nothing names it, and whether the context may name it."""
+
+
 class _Linked:
-    """Pieces with their norms; built right to left, for a list shares the norm at its end."""
+    """Pieces with their norms. One pass forward for what was named before, one back for lists that share a norm."""
 
     def __init__(self, folded: str, pieces: Sequence[Unit]) -> None:
         self.folded, self.pieces = folded, pieces
         self.taken: set[int] = set()
-        self.norms: dict[int, tuple[str | None, bool]] = {}
+        self.before: list[str | None] = []
+        self.same: dict[int, _Norm] = {}
+        self.ahead: dict[int, _Norm | None] = {}
+        named: list[str] = []
+        for index, unit in enumerate(pieces):
+            self.before.append(named[-1] if named else None)
+            named += unit.norms
+            if unit.kind is Kind.SAME_NORM:
+                self.same[index] = _meant(unit, named)
         for index in reversed(range(len(pieces))):
             if pieces[index].kind in (Kind.ARTICLE, Kind.DIVISION):
-                self.norms[index] = self._norm_of(index)
+                self.ahead[index] = self._ahead(index)
 
     def mentions(self) -> Iterable[Mention]:
         article: CitationId | None = None
@@ -166,7 +179,7 @@ class _Linked:
             if unit.kind is Kind.NORM and index not in self.taken:
                 yield from (Mention(unit.span, CitationId(norm)) for norm in unit.norms)
             elif unit.kind in (Kind.ARTICLE, Kind.DIVISION):
-                norm, context = self.norms[index]
+                norm, context = self._norm_of(index)
                 for ref in unit.refs:
                     found = ref.id.of(norm or UNKNOWN_NORM)
                     last = None if ref.last is None else ref.last.of(norm or UNKNOWN_NORM)
@@ -189,24 +202,23 @@ class _Linked:
     def _between(self, index: int) -> str:
         return self.folded[self.pieces[index].span.end : self.pieces[index + 1].span.start]
 
-    def _norm_of(self, index: int) -> tuple[str | None, bool]:
+    def _norm_of(self, index: int) -> _Norm:
         """Return the norm of a piece, null if nothing names it, and whether the context may name it."""
-        ahead = self._ahead(index)
+        ahead, before = self.ahead[index], self.before[index]
         if ahead is not None:
             return ahead
-        before = self._named_before(index)
         return (before, False) if before is not None else (None, True)
 
-    def _ahead(self, index: int) -> tuple[str | None, bool] | None:
+    def _ahead(self, index: int) -> _Norm | None:
         unit = self.pieces[index]
         following = self.pieces[index + 1] if index + 1 < len(self.pieces) else None
         if following is not None and _of(self.folded, unit, following):
             if following.kind is Kind.NORM:
                 return self._take(index + 1, 0)
             if following.kind is Kind.SAME_NORM:
-                return self._same(index + 1)
+                return self.same[index + 1]
             if following.kind in (Kind.DIVISION, Kind.ARTICLE):
-                return self.norms[index + 1]
+                return self._norm_of(index + 1)
         if index and self.pieces[index - 1].kind is Kind.NORM and _BEFORE.fullmatch(self._between(index - 1)):
             return self._take(index - 1, -1)
         if following is None:
@@ -215,33 +227,31 @@ class _Linked:
         if following.kind is Kind.NORM and _BESIDE.fullmatch(between):
             return self._take(index + 1, 0)
         if following.kind is Kind.SAME_NORM and following.sure and _BESIDE.fullmatch(between):
-            return self._same(index + 1)
-        return self._ahead(index + 1) if following.kind is unit.kind and _LIST.fullmatch(between) else None
+            return self.same[index + 1]
+        return self.ahead[index + 1] if following.kind is unit.kind and _LIST.fullmatch(between) else None
 
-    def _take(self, index: int, which: int) -> tuple[str | None, bool]:
+    def _take(self, index: int, which: int) -> _Norm:
         # a norm that an article is part of is no citation of its own
         self.taken.add(index)
         return self.pieces[index].norms[which], False
 
-    def _same(self, index: int) -> tuple[str | None, bool]:
-        """Return the norm that an anaphora stands for: the last one of its type; a sure one, the last one of any."""
-        unit = self.pieces[index]
-        named = [norm for one in self.pieces[:index] if one.kind is Kind.NORM for norm in one.norms]
-        if unit.noun in _PLACES:
-            place = _PLACES[unit.noun]
-            return (named[place], False) if len(named) >= 2 else (None, not named)
-        fitting = [norm for norm in named if _is_a(norm, unit.noun)]
-        if fitting:
-            return fitting[-1], False
-        if unit.sure and named:
-            return named[-1], False
-        # "artículo 5 del reglamento": the context may say which one, unless the text speaks of other norms
-        return None, not named
 
-    def _named_before(self, index: int) -> str | None:
-        named = [norm for one in self.pieces[:index] if one.kind is Kind.NORM for norm in one.norms]
-        return named[-1] if named else None
+def _meant(unit: Unit, named: Sequence[str]) -> _Norm:
+    """Return the norm that an anaphora stands for: the last one of its type; a sure one, the last one of any."""
+    recent = named[-_RECENT:]
+    if unit.noun in _PLACES:
+        return (named[_PLACES[unit.noun]], False) if len(named) >= 2 else (None, not named)
+    fitting = [norm for norm in recent if _is_a(norm, unit.noun)]
+    if fitting:
+        return fitting[-1], False
+    if unit.sure and named:
+        return named[-1], False
+    # "artículo 5 del reglamento": the context may say which one, unless the text speaks of other norms
+    return None, not named
 
+
+_RECENT = 50
+"""Norms back to which an anaphora reaches."""
 
 _PLACES = {"primer": 0, "segund": 1, "ultim": -1}
 _TYPES = {
