@@ -127,7 +127,8 @@ def write_contract(
         "report.signature.signatories": [ORGANISATION],
         **among,
     }
-    tree = edited(plain(draft.tree), {**base, **(changes or {})})
+    written = plain(draft.tree) if draft_name == DRAFT else draft.tree
+    tree = edited(written, {**base, **(changes or {})})
     frozen = freeze(parse_contract(jcs(tree), "draft").model)
     place.contract.write_text(dump_yaml(frozen), encoding="utf-8")
     return place.contract
