@@ -17,19 +17,24 @@ from slaverify.custody.append import record_calibration
 from slaverify.errors import JudgeError, Text
 from slaverify.evidence import CALIBRATION
 from slaverify.judging.calibration import (
+    EXTERNAL,
     Kind,
     Labelled,
     calibration_record,
+    external_record,
     label_seed,
     read_back,
     ruled_records,
 )
 
 
-def calibrate_run(session: Session, number: int, *, close: bool = False) -> JsonObject | None:
+def calibrate_run(
+    session: Session, number: int, *, close: bool = False, external: JsonObject | None = None
+) -> JsonObject | None:
     """Close the labels and return the calibration record; None where the judge left nothing for people to read.
 
-    `close` goes on with the labels that there are; without it a row without its label waits.
+    `close` goes on with the labels that there are; without it a row without its label waits. `external`: the record
+    whose labels the contract pins, under that design.
     Raises: JudgeError SLV-J068 (labels pending: exit 6, with the line to type), SLV-J070 (the record is not the one
     of the ledger: exit 5).
     """
@@ -39,10 +44,17 @@ def calibrate_run(session: Session, number: int, *, close: bool = False) -> Json
     stored = stored_record(folder)
     if stored is None:
         state = labelling(session, number)
+        judge = state.run.judge
+        if judge.calibration.design == EXTERNAL:
+            stored = _carried_over(session, number, state.run, external, close=close)
+            if stored is None:
+                return None
+            put_json(folder / CALIBRATION, stored)
+            return _committed(session, number, stored)
         if not any(unit.kind in (Kind.JUDGED, Kind.QUEUE) for unit, _ in state.selection.rows):
             return None
         if not state.complete and not close:
-            if session.contract.model.judge.on_uncalibrated == "declared_limitation" and not state.readers:
+            if judge.on_uncalibrated == "declared_limitation" and not state.readers:
                 # Both parties accepted an uncalibrated judge in words, and nobody has begun to label.
                 return None
             raise _pending(session, number)
@@ -52,9 +64,23 @@ def calibrate_run(session: Session, number: int, *, close: bool = False) -> Json
     if entry is not None:
         _check(session, number, str(entry.data["record_sha256"]), stored)
         return stored
-    if session.record(number).last("scored") is None:
+    if session.record(number).last("scored") is None and stored.get("design") != EXTERNAL:
         records = loads_jsonl((folder / SCORES).read_bytes())
         put(folder / SCORES, jsonl(ruled_records(_again(session, number, stored), records)))
+    return _committed(session, number, stored)
+
+
+def _carried_over(
+    session: Session, number: int, run: Labelled, external: JsonObject | None, *, close: bool
+) -> JsonObject | None:
+    if external is not None:
+        return external_record(session.contract.model, external, run.units, run.closed_on)
+    if close or run.judge.on_uncalibrated == "declared_limitation":
+        return None
+    raise _pending(session, number)
+
+
+def _committed(session: Session, number: int, stored: JsonObject) -> JsonObject:
     subjects = stored["subjects"]
     labels = sum(
         count
@@ -81,6 +107,8 @@ def labels_due(session: Session, number: int) -> bool:
     if session.record(number).last("scored") is not None:
         return False
     state = labelling(session, number)
+    if state.run.judge.calibration.design == EXTERNAL:
+        return False
     judged = any(unit.kind in (Kind.JUDGED, Kind.QUEUE) for unit, _ in state.selection.rows)
     return judged and not state.complete
 
@@ -111,6 +139,16 @@ def _check(session: Session, number: int, recorded: str, stored: JsonObject) -> 
 
 def _pending(session: Session, number: int) -> JudgeError:
     folder = shlex.quote(str(session.run_folder(number)))
+    judge = session.contract.model.judge
+    if judge is not None and judge.calibration.design == EXTERNAL:
+        line = f"slaverify calibrate {folder} --external"
+        return JudgeError(
+            "SLV-J068",
+            Text("faltan las etiquetas que fija el contrato", "the labels that the contract pins are pending"),
+            fix=Text(f"{line} ARCHIVO", f"{line} FILE"),
+            where=str(session.run_folder(number)),
+            exit_code=6,
+        )
     return JudgeError(
         "SLV-J068",
         Text("faltan etiquetas de personas", "labels of people are pending"),

@@ -25,6 +25,7 @@ from slaverify.evidence import CALIBRATION
 from slaverify.judging import question_of, words_of_reference
 from slaverify.judging.calibration import (
     ADJUDICATOR,
+    EXTERNAL,
     FIRST,
     SECOND,
     BlindSheet,
@@ -282,7 +283,14 @@ def _sheet(reader: Reader) -> Sheet:
 
 def _open(session: Session, number: int) -> None:
     """Refuse labels once the calibration is closed: nobody labels after seeing a result. Raises: SLV-J067."""
-    folder = session.run_folder(number)
+    folder, judge = session.run_folder(number), session.contract.model.judge
+    if judge is not None and judge.calibration.design == EXTERNAL:
+        raise _no_labels(
+            session,
+            number,
+            Text("el contrato pactó etiquetas de otra corrida", "the contract agreed on labels of another run"),
+            Text(f"slaverify calibrate {folder} --external ARCHIVO", f"slaverify calibrate {folder} --external FILE"),
+        )
     if (folder / CALIBRATION).is_file() or session.record(number).last("scored") is not None:
         raise _no_labels(
             session,

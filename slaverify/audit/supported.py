@@ -59,6 +59,8 @@ def _judge(contract: Contract) -> Iterator[tuple[str, str, str]]:
     for member in judge.panel:
         if member.adapter not in JUDGE_ADAPTERS:
             yield "judge.panel.adapter", f"el adaptador {member.adapter}", f"the adapter {member.adapter}"
+    if judge.calibration.design == "external" and judge.calibration.labels_digest is None:
+        yield "judge.calibration.labels_digest", "etiquetas ajenas sin digest pactado", "labels of others, not pinned"
     if judge.parser not in PARSERS:
         yield "judge.parser", f"el lector {judge.parser}", f"the parser {judge.parser}"
 

@@ -11,7 +11,7 @@ from slaverify.decision.disputes import Disputed, dispute_states
 from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
 from slaverify.decision.inputs import inputs
 from slaverify.decision.limitations import limitations
-from slaverify.decision.people import metric_calibrations
+from slaverify.decision.people import external_calibrations, metric_calibrations
 from slaverify.decision.plan import plan, worth_of_judged
 from slaverify.decision.results import results
 from slaverify.decision.states import states
@@ -30,6 +30,7 @@ __all__ = [
     "compare_versions",
     "decide",
     "dispute_states",
+    "external_calibrations",
     "inputs",
     "limitations",
     "metric_calibrations",

@@ -14,19 +14,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from slaverify.canonical import JsonObject
-from slaverify.contract import matches
+from slaverify.contract import Contract, matches
 from slaverify.decision.calibrated import MetricCalibration
 from slaverify.decision.missing import Fate, fate_of
 from slaverify.decision.terms import Terms, terms_of
 from slaverify.decision.words import Reason
 from slaverify.judging.calibration import (
     ANSWER,
+    EXTERNAL,
     Kind,
     Labelled,
     Selection,
     Unit,
     as_people_see,
     calibration_record,
+    confusion_of,
     final_label,
     plan_of,
     select,
@@ -58,6 +60,35 @@ def metric_calibrations(
         for terms in terms_of(run.contract)
         if terms.rests_on_judge
     }
+
+
+def external_calibrations(contract: Contract, record: JsonObject) -> dict[str, MetricCalibration]:
+    """Return the calibration of each metric that rests on the judge, by labels of another run (its record inside).
+
+    Confusion counts speak of *accurate* or *met* alone: a metric that counts anything else has a guard.
+    Raises: JudgeError SLV-J069.
+    """
+    source, gates = record["source"], _gates(record)
+    own = source if isinstance(source, dict) else {}
+    return {
+        terms.id: _carried_over(contract, terms, own, gates) for terms in terms_of(contract) if terms.rests_on_judge
+    }
+
+
+def _carried_over(
+    contract: Contract, terms: Terms, source: JsonObject, gates: Mapping[str, str | None]
+) -> MetricCalibration:
+    criteria = contract.judge is not None and bool(contract.judge.criteria)
+    counted = dict(terms.count or {})
+    words = [str(word) for word in counted.pop("criteria" if criteria else "verdict", ())]
+    subject = words[0].removesuffix(":met") if criteria and words else ANSWER
+    plain = [f"{subject}:met"] if criteria else ["accurate"]
+    if counted or words != plain or terms.direction != "at_least" or terms.judged_among:
+        return MetricCalibration(design=EXTERNAL, guard=Reason.DATA_ABSENT.value)
+    guard = gates.get(subject, Reason.JUDGE_UNCALIBRATED.value)
+    if guard is not None:
+        return MetricCalibration(design=EXTERNAL, guard=guard)
+    return MetricCalibration(design=EXTERNAL, confusion=confusion_of(contract, source, subject))
 
 
 def _gates(record: JsonObject) -> dict[str, str | None]:

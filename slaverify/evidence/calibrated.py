@@ -8,22 +8,26 @@ Source: docs/spec/calibration.md sections 7 and 8.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 
 from slaverify.canonical import JsonObject, JsonValue, sha256_hex
 from slaverify.contract import LoadedContract
 from slaverify.custody import LedgerView, RunRecord, terms_of
-from slaverify.decision import CalibrationFacts, MetricCalibration, metric_calibrations
+from slaverify.decision import CalibrationFacts, MetricCalibration, external_calibrations, metric_calibrations
 from slaverify.evidence.bundle import Bundle
 from slaverify.evidence.problems import bad_record
 from slaverify.evidence.reading import SCORES, json_if_there, lines_if_there, run_number
 from slaverify.evidence.validity import dispute_rulings, ledger_view
 from slaverify.judging.calibration import (
+    EXTERNAL,
     Kind,
     Labelled,
     calibration_record,
+    external_record,
     label_seed,
     read_back,
     ruled_records,
+    units_of,
 )
 
 CALIBRATION = "judging/calibration.json"
@@ -35,7 +39,7 @@ def labelled_run(bundle: Bundle, contract: LoadedContract, number: int | None = 
     Raises: EvidenceError, JudgeError SLV-J069 for a malformed record, CustodyError for a ledger that does not hold.
     """
     record = json_if_there(bundle, CALIBRATION)
-    if record is None or contract.model.judge is None:
+    if record is None or contract.model.judge is None or record.get("design") == EXTERNAL:
         return None
     entry = _entries(bundle, contract, number).last("run_ended")
     if entry is None:
@@ -48,6 +52,9 @@ def calibrations(
     bundle: Bundle, contract: LoadedContract, number: int | None = None
 ) -> Mapping[str, MetricCalibration]:
     """Return the calibration of each judged metric; empty where no person read anything. Raises: as `labelled_run`."""
+    record = json_if_there(bundle, CALIBRATION)
+    if record is not None and record.get("design") == EXTERNAL:
+        return external_calibrations(contract.model, record)
     run = labelled_run(bundle, contract, number)
     if run is None or not any(run.book.values()):
         return {}
@@ -56,6 +63,12 @@ def calibrations(
 
 def record_again(bundle: Bundle, contract: LoadedContract, number: int | None = None) -> JsonObject | None:
     """Return the calibration record computed again from its labels, or None without one. Raises: as `labelled_run`."""
+    record = json_if_there(bundle, CALIBRATION)
+    if record is not None and record.get("design") == EXTERNAL:
+        source, units = record.get("source"), units_of(contract.model, lines_if_there(bundle, SCORES))
+        if not isinstance(source, dict):
+            raise bad_record(CALIBRATION, "source")
+        return external_record(contract.model, source, units, date.fromisoformat(str(record.get("closed_on"))))
     run = labelled_run(bundle, contract, number)
     return None if run is None else calibration_record(run)
 

@@ -10,8 +10,10 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 
 from slaverify.contract import Contract, Extend, instant, sample_sizes
+from slaverify.judging.calibration import WHOLE_SECOND_READ
 
 ANSWER_S = Decimal(5)
 """Seconds that an answer takes while nobody measured it (convention)."""
@@ -64,9 +66,7 @@ def work_plan(contract: Contract, now: datetime, answer_s: Decimal = ANSWER_S) -
     more = dict(extend.extend.per_stratum) if isinstance(extend, Extend) else {}
     most = (calls + sum(more.values()) * repetitions.per_item) * contract.endpoint.call.attempts
     judged, judge_calls = _judge_calls(contract, sizes)
-    labels = (
-        0 if contract.judge is None else contract.judge.calibration.min_labels * contract.judge.calibration.annotators
-    )
+    labels = _labels(contract, judged)
     price = None if contract.judge is None or contract.judge.budget is None else contract.judge.budget.price_per_call
     return WorkPlan(
         items=items,
@@ -96,6 +96,18 @@ def _judge_calls(contract: Contract, sizes: dict[str, int]) -> tuple[int, int]:
     calls = math.ceil(judged * asked * extra)
     calls += (judge.repeats.sample or 0) * (judge.repeats.per_item - 1) * asked
     return judged, calls + calls // judge.sentinels.every
+
+
+def _labels(contract: Contract, judged: int) -> int:
+    """Return the readings of people: each criterion's rows, and those that a second person reads too."""
+    if contract.judge is None:
+        return 0
+    terms = contract.judge.calibration
+    if terms.design == "external":
+        return terms.min_labels * terms.annotators
+    rows = min(terms.min_labels, judged) * max(1, len(contract.judge.criteria))
+    twice = rows if rows <= WHOLE_SECOND_READ else math.ceil(rows * Fraction(3, 10))
+    return rows + (twice if terms.annotators > 1 else 0)
 
 
 def _exchange_s(contract: Contract, calls: int, answer_s: Decimal) -> int:

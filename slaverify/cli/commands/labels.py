@@ -153,17 +153,23 @@ def calibrate(
     close: bool = typer.Option(
         False, "--close", help=t("Cierra con las etiquetas que hay.", "Close with the labels that there are.")
     ),
+    external: Path | None = typer.Option(
+        None, "--external", help=t("Registro de otra corrida, si así se pactó.", "Record of another run, if agreed.")
+    ),
     as_json: bool = _JSON,
 ) -> int:
     """Write the calibration record and commit to it; exit 0 if every gate is met, 3 if not, 6 if labels are pending."""
     from slaverify.audit.alone import alone
     from slaverify.audit.calibrating import calibrate_run
     from slaverify.audit.walk import Step, go
+    from slaverify.canonical import loads_object
+    from slaverify.cli.files import read
     from slaverify.cli.wiring import session_of_run
 
     session, number = session_of_run(run_folder)
+    source = None if external is None else loads_object(read(external))
     with alone(session.run_folder(number) / "private"):
-        record = calibrate_run(session, number, close=close)
+        record = calibrate_run(session, number, close=close, external=source)
     # What was closed is committed to at once, under a timestamped checkpoint.
     go(session, number, Step.CALIBRATE)
     if record is None:

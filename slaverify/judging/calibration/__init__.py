@@ -12,6 +12,7 @@ from slaverify.judging.calibration.development import (
     refuse_shared,
 )
 from slaverify.judging.calibration.drafting import Tried, trial_calls, trial_json, tried
+from slaverify.judging.calibration.external import EXTERNAL, confusion_of, external_record
 from slaverify.judging.calibration.figures import Seen
 from slaverify.judging.calibration.labels import (
     ADJUDICATOR,
@@ -37,18 +38,20 @@ from slaverify.judging.calibration.record import (
     seen_of,
 )
 from slaverify.judging.calibration.rulings import as_people_see, ruled_records
-from slaverify.judging.calibration.selection import Plan, Selection, label_seed, legible, select
+from slaverify.judging.calibration.selection import WHOLE_SECOND_READ, Plan, Selection, label_seed, legible, select
 from slaverify.judging.calibration.sheet import BlindSheet, Shown, blind_sheet, sheet_csv, sheet_xlsx
 from slaverify.judging.calibration.units import ANSWER, Kind, Unit, UnitKey, subjects_of, units_of
 
 __all__ = [
     "ADJUDICATOR",
     "ANSWER",
+    "EXTERNAL",
     "FIRST",
     "HEADINGS",
     "MAX_BYTES",
     "RECORD_TYPE",
     "SECOND",
+    "WHOLE_SECOND_READ",
     "BlindSheet",
     "Book",
     "Filled",
@@ -68,7 +71,9 @@ __all__ = [
     "blind_sheet",
     "calibration_record",
     "complete",
+    "confusion_of",
     "differs",
+    "external_record",
     "final_label",
     "final_of",
     "instructions",

@@ -103,8 +103,9 @@ def read_back(contract: Contract, record: JsonObject, records: Sequence[JsonObje
     Raises: JudgeError SLV-J069 for a record that is not of this form.
     """
     try:
-        book = {key: labels for key, labels, _ in _read_rows(contract, record)}
-        ruled = frozenset(key for key, _, queued in _read_rows(contract, record) if queued)
+        rows = read_rows(contract, record)
+        book = {row.key: row.labels for row in rows}
+        ruled = frozenset(row.key for row in rows if row.kind == Kind.QUEUE.value)
         sheets = tuple(_read_sheet(tree) for tree in _objects(record["sheets"]))
         closed_on = date.fromisoformat(str(record["closed_on"]))
     except (KeyError, TypeError, ValueError) as error:
@@ -283,15 +284,31 @@ def _row(run: Labelled, selection: Selection, unit: Unit, number: int) -> JsonOb
     }
 
 
-def _read_rows(contract: Contract, record: JsonObject) -> list[tuple[UnitKey, dict[int, Label], bool]]:
-    found: list[tuple[UnitKey, dict[int, Label], bool]] = []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRow:
+    """One row of a stored record."""
+
+    key: UnitKey
+    kind: str
+    positive: bool | None
+    twice: bool
+    labels: dict[int, Label]
+
+
+def read_rows(contract: Contract, record: JsonObject) -> list[StoredRow]:
+    """Read the rows of a record strictly. Raises: KeyError, TypeError, ValueError."""
+    found: list[StoredRow] = []
     for row in _objects(record["rows"]):
-        repetition, subject = row["repetition"], row["subject"]
+        repetition, subject, positive = row["repetition"], row["subject"], row["positive"]
         if isinstance(repetition, bool) or not isinstance(repetition, int):
             raise TypeError("repetition")
+        if positive is not None and not isinstance(positive, bool):
+            raise TypeError("positive")
         key = UnitKey(str(row["item_id"]), repetition, "" if subject is None else str(subject))
         labels = dict(read_label(contract, key.subject, tree) for tree in _objects(row["labels"]))
-        found.append((key, labels, row["kind"] == Kind.QUEUE.value))
+        found.append(
+            StoredRow(key=key, kind=str(row["kind"]), positive=positive, twice=row["twice"] is True, labels=labels)
+        )
     return found
 
 
