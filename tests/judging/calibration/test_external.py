@@ -126,7 +126,7 @@ def test_an_audit_with_agreed_labels_of_another_run(
     judge = Judge.model_validate_json(
         json.dumps({**block, "calibration": {"design": "random_audit", "min_labels": 600}})
     )
-    older = contract(n=700, design="random_audit", min_labels=600).model_copy(update={"judge": judge})
+    older = contract(n=700, min_labels=600).model_copy(update={"judge": judge})
     # The demo's profile grounds nothing: the people of the older run were asked of correctness alone.
     older = older.model_copy(update={"method": older.method.model_copy(update={"verdict_table": None})})
     rng = random.Random(31)
