@@ -83,6 +83,8 @@ class Facts:
     exposure: JsonObject | None
     environment: JsonObject | None
     paths: JsonObject | None
+    panel: JsonObject | None
+    calibration: JsonObject | None
     replies: Mapping[str, JsonObject]
     disputes: tuple[JsonObject, ...]
     amendment: JsonObject | None
@@ -151,6 +153,8 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
         exposure=_optional(bundle, "custody/exposure.json"),
         environment=_optional(bundle, "environment/environment.json"),
         paths=_optional(bundle, "trajectory/summary.json"),
+        panel=_optional(bundle, "judging/panel.json"),
+        calibration=_optional(bundle, "judging/calibration.json"),
         replies={
             role: reply
             for role in ("vendor", "buyer")

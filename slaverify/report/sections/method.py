@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from slaverify.canonical import JsonValue
 from slaverify.report import figures
 from slaverify.report.facts import Facts, text
+from slaverify.report.sections.judge import judge
 from slaverify.report.words import (
     Node,
     code,
@@ -32,7 +33,7 @@ def method(facts: Facts) -> Node:
             fact_table(_rows(facts), id="method-facts"),
             *_rules(facts),
             heading("method.judge", 3),
-            *_judge(facts),
+            *judge(facts),
         ],
     )
 
@@ -76,10 +77,3 @@ def _rules(facts: Facts) -> Iterator[Node]:
         listed = [code(str(name)) for name in names] if isinstance(names, list | tuple) else [code(str(names))]
         rows.append([code(stratum), listing(listed) if listed else say("absent.not_used")])
     yield table(say("method.rule_table"), [column("stratum", width=30), column("rules")], rows)
-
-
-def _judge(facts: Facts) -> Iterator[Node]:
-    if facts.agreed("judge") is None:
-        yield paragraph("method.no_judge", id="judge")
-    else:
-        yield paragraph("method.judge_not_reported", id="judge")

@@ -8,6 +8,7 @@ from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures, runfacts
 from slaverify.report.charts_data import panel
 from slaverify.report.facts import Facts, Metric, at, integer, text
+from slaverify.report.sections.judge import opinion_decides
 from slaverify.report.sections.next_steps import next_steps
 from slaverify.report.words import (
     Node,
@@ -46,6 +47,7 @@ def summary(facts: Facts) -> Node:
             _who(facts),
             fact_table(_keys(facts), id="keys"),
             _band(facts),
+            *_opinion(facts),
             _table(facts, shown),
             *_chart(shown),
             bullets([say(f"means.{facts.state}.{n}", **_args(facts)) for n in (1, 2, 3)], id="means"),
@@ -67,6 +69,13 @@ def _amends(facts: Facts) -> Iterator[Node]:
             digest=code(text(facts.amendment, "signed_digest")[:16]),
             reason=foreign(text(facts.amendment, "reason")),
         )
+
+
+def _opinion(facts: Facts) -> Iterator[Node]:
+    """Say beside the verdict that it rests on a judge whose agreement with people nobody measured."""
+    said = opinion_decides(facts)
+    if said is not None:
+        yield {"kind": "paragraph", "id": "opinion", "text": said, "style": ""}
 
 
 def _title(facts: Facts) -> str:

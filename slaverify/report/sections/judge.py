@@ -1,0 +1,236 @@
+"""Section 6, the judge: who it is, whether it stayed the same, and how well it agrees with people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from slaverify.canonical import JsonObject, JsonValue
+from slaverify.report import figures
+from slaverify.report.facts import Facts, at, objects
+from slaverify.report.words import (
+    Node,
+    code,
+    column,
+    fact,
+    fact_table,
+    foreign,
+    listing,
+    paragraph,
+    real,
+    say,
+    share,
+    table,
+)
+
+
+def judge(facts: Facts) -> Iterator[Node]:
+    """Yield the blocks of the judge: none, not asked, or panel, instrument and calibration."""
+    if facts.agreed("judge") is None:
+        yield paragraph("method.no_judge", id="judge")
+        return
+    panel = facts.panel
+    if panel is None:
+        yield paragraph("method.judge_not_asked", id="judge")
+        return
+    yield paragraph("method.judge_rule", id="judge")
+    yield fact_table(_facts(facts, panel), id="judge-facts")
+    yield _members(panel)
+    yield _sentinels(panel)
+    yield from _repeats(panel)
+    yield from _calibration(facts)
+
+
+def opinion_decides(facts: Facts) -> Node | None:
+    """Return the sentence of page 1 where a judge that nobody measured has a part in a state, or None."""
+    accepted = facts.agreed("judge.on_uncalibrated") == "declared_limitation"
+    limitation = facts.limitation("L01")
+    if not accepted or limitation is None or limitation.get("calibrated") is True:
+        return None
+    names: list[JsonValue] = [
+        foreign(metric.name)
+        for metric in facts.metrics
+        if "judge_taken_as_truth" in _words(metric.result.get("assumptions"))
+    ]
+    return say("summary.opinion", metrics=listing(names, "and")) if names else None
+
+
+def _words(value: JsonValue) -> list[str]:
+    return [str(word) for word in value] if isinstance(value, list | tuple) else []
+
+
+def _facts(facts: Facts, panel: JsonObject) -> Iterator[Node]:
+    yield fact("rubric", code(f"{at(panel, 'rubric.name')} {at(panel, 'rubric.digest')}"), id="rubric")
+    yield fact(
+        "aggregation",
+        say("method.aggregation", rule=code(str(panel.get("aggregation"))), votes=_count(facts.agreed("judge.votes"))),
+    )
+    yield fact("parser", code(str(facts.agreed("judge.parser"))))
+    yield fact("judge_digest", code(str(panel.get("judge_digest"))), id="judge-digest")
+    yield fact(
+        "calls",
+        say(
+            "method.calls",
+            distinct=_at(panel, "calls.distinct"),
+            attempts=_at(panel, "calls.attempts"),
+            failed=_failed(panel),
+        ),
+    )
+    yield fact(
+        "differential",
+        say(
+            "method.differential",
+            raw=_at(panel, "differential.raw"),
+            raw_differ=_at(panel, "differential.raw_differ"),
+            cut=_at(panel, "differential.cut"),
+            cut_differ=_at(panel, "differential.cut_differ"),
+        ),
+    )
+    yield fact(
+        "counterfactual",
+        say("method.of", x=_at(panel, "counterfactual.judge_insensitive"), n=_at(panel, "counterfactual.asked")),
+    )
+    yield fact("shadow", say("method.of", x=_at(panel, "shadow.against_code"), n=_at(panel, "shadow.compared")))
+    for row in objects(panel.get("agreement")):
+        pair = " · ".join(_words(row.get("members")))
+        yield fact(
+            "agreement",
+            say("method.agreement", members=code(pair), x=_count(row.get("equal")), n=_count(row.get("answers"))),
+        )
+
+
+def _members(panel: JsonObject) -> Node:
+    rows: list[list[JsonValue]] = [
+        [
+            code(str(one.get("id"))),
+            foreign(str(one.get("provider"))),
+            code(f"{one.get('family')} · {one.get('snapshot')}"),
+            say(
+                "method.parameters",
+                temperature=code(str(at(one, "parameters.temperature"))),
+                top_p=code(str(at(one, "parameters.top_p"))),
+            ),
+        ]
+        for one in objects(panel.get("members"))
+    ]
+    columns = [
+        column("member", width=14),
+        column("provider", width=26),
+        column("model", width=36),
+        column("parameters"),
+    ]
+    return table(say("method.panel"), columns, rows)
+
+
+def _sentinels(panel: JsonObject) -> Node:
+    rows: list[list[JsonValue]] = [
+        [
+            code(str(one.get("member"))),
+            say("method.known", n=_count(one.get("sentinels")), wrong=_count(one.get("known_wrong"))),
+            say(
+                "method.three",
+                before=_count(one.get("let_through_before")),
+                during=_count(one.get("let_through_during")),
+                after=_count(one.get("let_through_after")),
+            ),
+            say(
+                "method.changes",
+                during=_count(one.get("changes_during")),
+                after=_count(one.get("changes_after")),
+                most=_count(one.get("max_drift")),
+            ),
+            say("method.drifted" if one.get("drift") is not False else "method.steady"),
+        ]
+        for one in objects(panel.get("sentinels"))
+    ]
+    columns = [
+        column("member", width=14),
+        column("sentinels", width=24),
+        column("let_through", width=24),
+        column("changes", width=24),
+        column("steady"),
+    ]
+    return table(say("method.sentinels"), columns, rows)
+
+
+def _repeats(panel: JsonObject) -> Iterator[Node]:
+    rows: list[list[JsonValue]] = []
+    for one in objects(panel.get("repeats")):
+        upper, icc = one.get("upper"), one.get("icc")
+        rows.append(
+            [
+                say("method.whole_rubric") if one.get("criterion") is None else code(str(one.get("criterion"))),
+                say("method.of", x=_count(one.get("flipped")), n=_count(one.get("complete"))),
+                share(upper, "up") if isinstance(upper, str) else say("figure.none"),
+                share(str(one.get("cap")), "exact"),
+                real(icc, 2) if isinstance(icc, str) else say("figure.none"),
+            ]
+        )
+    if rows:
+        columns = [column("criterion", width=30), column("flips"), column("upper"), column("cap"), column("icc")]
+        yield table(say("method.repeats"), columns, rows)
+
+
+def _calibration(facts: Facts) -> Iterator[Node]:
+    record = facts.calibration
+    if record is None:
+        yield paragraph("method.uncalibrated", id="calibration")
+        return
+    rows: list[list[JsonValue]] = []
+    for one in objects(record.get("subjects")):
+        gate = one.get("gate")
+        met = isinstance(gate, Mapping) and gate.get("met") is True
+        rows.append(
+            [
+                say("method.whole_rubric") if one.get("subject") is None else code(str(one.get("subject"))),
+                say("method.of", x=_count(one.get("labels")), n=_count(one.get("judged"))),
+                _figure(one, "sensitivity"),
+                _figure(one, "specificity"),
+                _real(one, "kappa"),
+                _real(one, "ac1"),
+                say("method.gate_met") if met else figures.reason(str(at(one, "gate.reason"))),
+            ]
+        )
+    columns = [
+        column("criterion", width=18),
+        column("labels"),
+        column("sensitivity"),
+        column("specificity"),
+        column("kappa"),
+        column("ac1"),
+        column("gate"),
+    ]
+    yield table(say("method.calibration"), columns, rows)
+    yield paragraph(
+        "method.people",
+        id="calibration",
+        rows=_at(record, "people.rows"),
+        differences=_at(record, "people.differences"),
+        adjudicated=_at(record, "people.adjudicated"),
+    )
+
+
+def _figure(tree: JsonObject, name: str) -> Node:
+    value, low, high = (at(tree, f"{name}.{key}") for key in ("value", "low", "high"))
+    if not isinstance(value, str) or not isinstance(low, str) or not isinstance(high, str):
+        return say("figure.none")
+    return say("method.with_limits", value=share(value), low=share(low, "down"), high=share(high, "up"))
+
+
+def _real(tree: JsonObject, name: str) -> Node:
+    value, low, high = (at(tree, f"{name}.{key}") for key in ("value", "low", "high"))
+    if not isinstance(value, str) or not isinstance(low, str) or not isinstance(high, str):
+        return say("figure.none")
+    return say("method.with_limits", value=real(value, 2), low=real(low, 2), high=real(high, 2))
+
+
+def _failed(panel: JsonObject) -> int:
+    failures = at(panel, "calls.failures")
+    return sum(_count(value) for value in failures.values()) if isinstance(failures, Mapping) else 0
+
+
+def _at(tree: JsonObject, path: str) -> int:
+    return _count(at(tree, path))
+
+
+def _count(value: JsonValue) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
