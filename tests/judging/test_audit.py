@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -133,6 +134,9 @@ def test_the_report_of_a_judged_run_verifies_with_the_annex(tmp_path: Path) -> N
     files = ["--bundle", str(place.bundle()), "--contract", str(place.contract), "--identity", str(identity)]
     done = slaverify(place, "verify", str(place.pdf()), *files)
     assert done.returncode == 0, done.stdout + done.stderr
+    first = subprocess.run(["pdftotext", "-l", "1", str(place.pdf()), "-"], capture_output=True, text=True, check=True)
+    page = " ".join(first.stdout.split())
+    assert "El acuerdo con personas no se midió para este juez; el estado de Exactitud y Alucinación descansa" in page
 
 
 def changed_record(place: Place, change: Callable[[dict[str, Any]], None], at: int = 0) -> bytes:
