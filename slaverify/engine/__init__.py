@@ -15,7 +15,7 @@ from slaverify.engine.classify import (
     read_response,
 )
 from slaverify.engine.exchange import Wire, WireRequest, WireResult, kept_headers
-from slaverify.engine.faults import ATTESTED, IDENTITY, STOPPING, TRANSPORT, Fault, Retry, retry_class
+from slaverify.engine.faults import ATTESTED, IDENTITY, OURS, STOPPING, TRANSPORT, Fault, Retry, retry_class
 from slaverify.engine.headers import request_headers
 from slaverify.engine.identity import Echo, check_echo
 from slaverify.engine.request import RequestIds, RequestTemplate, compile_template
@@ -25,6 +25,7 @@ from slaverify.engine.spec import EndpointSpec, adapter_of, compile_endpoint, is
 __all__ = [
     "ATTESTED",
     "IDENTITY",
+    "OURS",
     "STOPPING",
     "TRANSPORT",
     "Adapter",

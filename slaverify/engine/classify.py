@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from slaverify.canonical import JsonValue
 from slaverify.contract.words import Attribution, Outcome
 from slaverify.engine import body as reader
-from slaverify.engine.faults import IDENTITY, TRANSPORT, Fault
+from slaverify.engine.faults import TRANSPORT, WAYS, Fault
 from slaverify.engine.identity import Echo, check_echo
 from slaverify.engine.mapping import (
     MappingError,
@@ -30,26 +30,6 @@ from slaverify.evalset.answer import Answer
 UNAVAILABLE = frozenset({408, 425, 500, 502, 503, 504, *range(520, 525)})
 """Statuses after which another attempt is made."""
 
-_MALFORMED = frozenset(
-    {
-        Fault.HEADERS_TOO_LARGE,
-        Fault.BODY_TOO_LARGE,
-        Fault.CODING,
-        Fault.GZIP,
-        Fault.CONTENT_TYPE,
-        Fault.CHARSET,
-        Fault.ENCODING,
-        Fault.SYNTAX,
-        Fault.TRAILING,
-        Fault.DUPLICATE_KEY,
-        Fault.NON_FINITE,
-        Fault.DIGITS,
-        Fault.DEPTH,
-        Fault.MAPPING,
-        Fault.NULL_ENVELOPE,
-    }
-)
-_AUDITOR = frozenset({Fault.INTERRUPTED, Fault.INTERNAL, Fault.PRIVATE_ADDRESS, Fault.PLUGIN})
 _CUT = frozenset(
     {
         Fault.SHORT_BODY,
@@ -142,23 +122,13 @@ def attribution_of(outcome: Outcome) -> Attribution:
 
 def fault_outcome(spec: EndpointSpec, fault: Fault) -> Outcome:
     """Return the outcome that a fault has by itself."""
-    if fault in TRANSPORT:
-        return Outcome.UNRESOLVED
-    if fault in IDENTITY:
-        return Outcome.ENGINE_MISMATCH
-    if fault in _MALFORMED:
-        return Outcome.MALFORMED
-    if fault in _AUDITOR:
-        return Outcome.AUDITOR_FAILURE
-    if fault is Fault.NO_CHOICES:
-        return Outcome.EMPTY
     vendor = True
     if fault is Fault.QUOTA:
         vendor = spec.call.paid_by == "vendor"
     elif fault is Fault.UNAUTHORISED:
         # Without an agreed credential there is none of the auditor's that could have expired.
         vendor = spec.auth is None or spec.auth.owner == "vendor"
-    return Outcome.VENDOR_FAILURE if vendor else Outcome.AUDITOR_FAILURE
+    return WAYS[fault].outcome if vendor else Outcome.AUDITOR_FAILURE
 
 
 def _faulted(spec: EndpointSpec, received: Received, fault: Fault, flags: tuple[str, ...] = ()) -> Reading:

@@ -8,7 +8,10 @@ Source: docs/spec/run.md, sections "Faults" and "Retries".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
+
+from slaverify.contract.words import Outcome
 
 
 class Fault(StrEnum):
@@ -69,19 +72,77 @@ class Retry(StrEnum):
     STOP = "stop"
 
 
-TRANSPORT = frozenset(
-    {
-        Fault.CONNECT,
-        Fault.DNS,
-        Fault.TLS,
-        Fault.RESET,
-        Fault.SHORT_BODY,
-        Fault.DEADLINE,
-        Fault.BAD_HEAD,
-        Fault.CLOSE_CUT,
-    }
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What follows a fault: another attempt or not, and the outcome if it is the last (`unresolved`: by the probe)."""
+
+    retry: Retry
+    outcome: Outcome
+
+
+_ROWS: tuple[tuple[Retry, Outcome, tuple[Fault, ...]], ...] = (
+    (
+        Retry.BACKOFF,
+        Outcome.UNRESOLVED,
+        (
+            *(Fault.CONNECT, Fault.DNS, Fault.TLS, Fault.RESET),
+            *(Fault.SHORT_BODY, Fault.BAD_HEAD, Fault.CLOSE_CUT),
+        ),
+    ),
+    (Retry.ONCE, Outcome.UNRESOLVED, (Fault.DEADLINE,)),
+    (
+        Retry.BACKOFF,
+        Outcome.VENDOR_FAILURE,
+        (Fault.UNAVAILABLE, Fault.RATE_LIMITED, Fault.ERROR_OBJECT, Fault.ERROR_TEXT, Fault.STREAM_CUT),
+    ),
+    (Retry.BACKOFF, Outcome.MALFORMED, (Fault.NULL_ENVELOPE,)),
+    (
+        Retry.ONCE,
+        Outcome.MALFORMED,
+        (
+            *(Fault.CODING, Fault.GZIP, Fault.CONTENT_TYPE, Fault.CHARSET, Fault.ENCODING),
+            *(Fault.SYNTAX, Fault.TRAILING, Fault.DUPLICATE_KEY, Fault.NON_FINITE),
+        ),
+    ),
+    (Retry.ONCE, Outcome.VENDOR_FAILURE, (Fault.HTML,)),
+    (Retry.ONCE, Outcome.EMPTY, (Fault.NO_CHOICES,)),
+    (
+        Retry.NEVER,
+        Outcome.MALFORMED,
+        (Fault.HEADERS_TOO_LARGE, Fault.BODY_TOO_LARGE, Fault.DIGITS, Fault.DEPTH, Fault.MAPPING),
+    ),
+    (Retry.NEVER, Outcome.VENDOR_FAILURE, (Fault.STATUS, Fault.ANSWER_DEADLINE)),
+    # Whose these two are depends on the contract: `classify.fault_outcome`.
+    (Retry.STOP, Outcome.VENDOR_FAILURE, (Fault.UNAUTHORISED, Fault.QUOTA)),
+    (Retry.STOP, Outcome.AUDITOR_FAILURE, (Fault.PRIVATE_ADDRESS,)),
+    (
+        Retry.STOP,
+        Outcome.ENGINE_MISMATCH,
+        (Fault.REDIRECT, Fault.KEY_MISMATCH, Fault.MODEL, Fault.ECHO, Fault.ECHO_MISSING),
+    ),
+    (Retry.ONCE, Outcome.AUDITOR_FAILURE, (Fault.INTERNAL,)),
+    (Retry.NEVER, Outcome.AUDITOR_FAILURE, (Fault.INTERRUPTED, Fault.PLUGIN)),
 )
+
+WAYS = {fault: Way(retry, outcome) for retry, outcome, faults in _ROWS for fault in faults}
+"""What follows each fault: the table of the specification, row by row."""
+
+
+def _with(outcome: Outcome) -> frozenset[Fault]:
+    return frozenset(fault for fault, way in WAYS.items() if way.outcome is outcome)
+
+
+TRANSPORT = _with(Outcome.UNRESOLVED)
 """Faults whose cause may lie on either side: the control probe attributes them."""
+
+IDENTITY = _with(Outcome.ENGINE_MISMATCH)
+"""Faults that mean: this was not the agreed engine. They end the run for good."""
+
+OURS = _with(Outcome.AUDITOR_FAILURE)
+"""Faults of the auditor's side, whatever the contract says."""
+
+STOPPING = frozenset(fault for fault, way in WAYS.items() if way.retry is Retry.STOP)
+"""Faults after which no further item is sent."""
 
 ATTESTED = frozenset(
     {
@@ -104,66 +165,7 @@ ATTESTED = frozenset(
 )
 """Faults of the wire: recorded when they happened, not derivable from the bytes that were kept."""
 
-STOPPING = frozenset(
-    {
-        Fault.REDIRECT,
-        Fault.KEY_MISMATCH,
-        Fault.MODEL,
-        Fault.ECHO,
-        Fault.ECHO_MISSING,
-        Fault.UNAUTHORISED,
-        Fault.QUOTA,
-        Fault.PRIVATE_ADDRESS,
-    }
-)
-"""Faults after which no further item is sent."""
-
-IDENTITY = frozenset({Fault.REDIRECT, Fault.KEY_MISMATCH, Fault.MODEL, Fault.ECHO, Fault.ECHO_MISSING})
-"""Faults that mean: this was not the agreed engine. They end the run for good."""
-
-_BACKOFF = frozenset(
-    {
-        Fault.CONNECT,
-        Fault.DNS,
-        Fault.TLS,
-        Fault.RESET,
-        Fault.SHORT_BODY,
-        Fault.BAD_HEAD,
-        Fault.CLOSE_CUT,
-        Fault.STREAM_CUT,
-        Fault.RATE_LIMITED,
-        Fault.UNAVAILABLE,
-        Fault.ERROR_OBJECT,
-        Fault.ERROR_TEXT,
-        Fault.NULL_ENVELOPE,
-    }
-)
-
-_ONCE = frozenset(
-    {
-        Fault.DEADLINE,
-        Fault.CODING,
-        Fault.GZIP,
-        Fault.CONTENT_TYPE,
-        Fault.CHARSET,
-        Fault.ENCODING,
-        Fault.SYNTAX,
-        Fault.TRAILING,
-        Fault.DUPLICATE_KEY,
-        Fault.NON_FINITE,
-        Fault.NO_CHOICES,
-        Fault.HTML,
-        Fault.INTERNAL,
-    }
-)
-
 
 def retry_class(fault: Fault | None) -> Retry:
     """Return the retry class of a fault; a complete answer (None) is never asked again."""
-    if fault is None:
-        return Retry.NEVER
-    if fault in STOPPING:
-        return Retry.STOP
-    if fault in _BACKOFF:
-        return Retry.BACKOFF
-    return Retry.ONCE if fault in _ONCE else Retry.NEVER
+    return Retry.NEVER if fault is None else WAYS[fault].retry

@@ -11,15 +11,13 @@ from fractions import Fraction
 
 from slaverify.canonical import JsonObject
 from slaverify.contract.words import Outcome
-from slaverify.engine import TRANSPORT, Fault
+from slaverify.engine import OURS, TRANSPORT, Fault
 from slaverify.statistics import quantile_ranks
 
 AVAILABLE = frozenset({Outcome.ANSWERED, Outcome.REFUSED, Outcome.TRUNCATED, Outcome.EMPTY})
 """Outcomes of an exchange in which the service was there."""
 OUTSIDE = frozenset({Outcome.AUDITOR_FAILURE, Outcome.ENGINE_MISMATCH, Outcome.NOT_SENT})
 """Outcomes that say nothing of the service."""
-OURS = frozenset({Fault.INTERRUPTED, Fault.INTERNAL, Fault.PRIVATE_ADDRESS, Fault.PLUGIN})
-"""Faults of an attempt that are the auditor's."""
 QUANTILES = (Fraction(1, 2), Fraction(95, 100), Fraction(99, 100))
 CONFIDENCE = Fraction(95, 100)
 
