@@ -25,6 +25,7 @@ from slaverify.evalset import (
 )
 from slaverify.readiness.bank_findings import ERROR, CheckOptions, Finding, is_right, locale_of
 from slaverify.readiness.bank_notation import date_texts, number_text
+from slaverify.readiness.bank_parts import part_renderings
 from slaverify.scoring import score
 
 SIGNS = {"CLP": "$", "MXN": "$", "USD": "US$", "EUR": "€"}
@@ -50,7 +51,8 @@ def check_gold(items: Sequence[Item], options: CheckOptions) -> tuple[list[Findi
     for item in items:
         settings = options.settings(item.stratum)
         wrong: list[tuple[str, str]] = []
-        for text in renderings(item, locale_of(item, options)):
+        locale = locale_of(item, options)
+        for text in part_renderings(item, settings, locale, notations) or renderings(item, locale):
             result = score(item, Answer(text), Outcome.ANSWERED, settings)
             total += 1
             if is_right(result.record):

@@ -30,6 +30,7 @@ from slaverify.evalset import (
 from slaverify.readiness.bank_findings import ERROR, CheckOptions, Finding, is_right, locale_of, scored, words
 from slaverify.readiness.bank_gold import amount_text, notations, plain, renderings, unit_text
 from slaverify.readiness.bank_notation import date_texts, number_text
+from slaverify.readiness.bank_parts import part_mutants
 from slaverify.scoring import normaliser
 
 LEAST = 5
@@ -108,6 +109,8 @@ def mutants(item: Item, options: CheckOptions) -> list[str]:
     """Return up to `MOST` wrong answers to an item, each unlike any right one."""
     locale = locale_of(item, options)
     settings = options.settings(item.stratum)
+    if own := part_mutants(item, settings, locale, notations):
+        return own[:MOST]
     normal = normaliser(settings.normaliser)
     gold = renderings(item, locale)
     right = {words(text) for text in gold} | {words(normal(text)) for text in gold}

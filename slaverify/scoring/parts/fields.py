@@ -12,6 +12,7 @@ Source: docs/spec/scoring.md section 9 (`extraction@1`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,6 +37,7 @@ from slaverify.scoring.settings import Settings
 FIELD = "field@1"
 _REFERENCE: TypeAdapter[Reference] = TypeAdapter(Reference)
 _ROWS = "rows"
+_EITHER = re.compile(r"\s(?:o|u|y/o|or|and/or)\s", re.IGNORECASE)
 MOST = 2_000
 """Fields of one document that are compared."""
 
@@ -153,7 +155,7 @@ def _judged(one: _Field, settings: Settings) -> RuleTrace:
 
 def _by_kind(path: str, reference: Reference, got: JsonValue, settings: Settings) -> RuleTrace:
     name = profile(settings.profile).rules.get(reference.kind)
-    text = _text(got, settings)
+    text = _text(got, settings, listed=reference.kind == "set")
     if name is None or text is None:
         return part(FIELD, Correctness.INCORRECT, Reason.OTHER_TYPE, path, got=_shown(got))
     # a field has its unit: what it leaves out is said by its name
@@ -164,6 +166,8 @@ def _by_kind(path: str, reference: Reference, got: JsonValue, settings: Settings
     findings = [RULES.get(name).judge(task, other) for other in (reference, *reference.accepted)]
     found = [one for one in findings if one is not None]
     right = next((one for one in found if one.correctness is Correctness.CORRECT), None)
+    if right is not None and reference.kind not in ("set", "text", "entity") and _EITHER.search(seen.text):
+        return part(name, Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS, path, got=text)
     due = str(getattr(reference, "value", ""))
     if right is not None:
         return part(name, Correctness.CORRECT, right.reason, path, got=text, due=due)
@@ -184,7 +188,7 @@ def _reference(due: object) -> Reference | None:
         return None
 
 
-def _text(got: JsonValue, settings: Settings) -> str | None:
+def _text(got: JsonValue, settings: Settings, *, listed: bool) -> str | None:
     if isinstance(got, NumberText):
         # a JSON number has a point and no groups, whatever the locale
         signs = symbols(settings.locale)
@@ -192,7 +196,7 @@ def _text(got: JsonValue, settings: Settings) -> str | None:
         return None if plain[1] else str(got).replace(".", "." if signs is None else signs.decimal)
     if isinstance(got, str):
         return got
-    if isinstance(got, Sequence) and all(isinstance(one, str) for one in got):
+    if listed and isinstance(got, Sequence) and all(isinstance(one, str) for one in got):
         return "\n".join(str(one) for one in got)
     return None
 
