@@ -44,7 +44,7 @@ class Reply:
     signature: bytes | None = None
 
 
-class _Unclosed:
+class Unclosed:
     """The evidence of a run as it would close now: what a draft is built from."""
 
     def __init__(self, bundle: Bundle, manifest: bytes) -> None:
@@ -52,15 +52,19 @@ class _Unclosed:
         self.manifest_bytes: bytes | None = manifest
 
     def paths(self) -> tuple[str, ...]:
+        """Return the files that are here."""
         return self._bundle.paths()
 
     def has(self, path: str) -> bool:
+        """Tell whether a file is here."""
         return self._bundle.has(path)
 
     def read(self, path: str) -> bytes:
+        """Return the bytes of a file."""
         return self._bundle.read(path)
 
     def withheld(self, path: str) -> bool:
+        """Say that nothing is left out."""
         return False
 
 
@@ -74,7 +78,7 @@ def draft_reports(session: Session, number: int) -> list[Path]:
     manifest, name = provisional_manifest(session, number)
     found = []
     for language in session.contract.model.report.languages:
-        model = build(_Unclosed(open_folder(folder), manifest), language, renderer(), draft=True)
+        model = build(Unclosed(open_folder(folder), manifest), language, renderer(), draft=True)
         path = folder / "report" / DRAFTS / f"{name}.{language}.draft.pdf"
         put(path, render(model, manifest))
         found.append(path)

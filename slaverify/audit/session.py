@@ -99,11 +99,19 @@ class Session:
 
 
 def open_session(
-    contract: LoadedContract, bank_folder: Path, out: Path, keys: KeyStore, ports: Ports, *, bank: Bank | None = None
+    contract: LoadedContract,
+    bank_folder: Path,
+    out: Path,
+    keys: KeyStore,
+    ports: Ports,
+    *,
+    bank: Bank | None = None,
+    rehearsal: bool = False,
 ) -> Session:
     """Open an audit: the contract must be frozen, the bank the one that it pins, the ledger valid under its pins.
 
-    A contract that can never decide is refused here too: there is no path around the decidability lint.
+    A contract that can never decide is refused here too: there is no path around the decidability lint but a
+    `rehearsal`, the vendor's self-check, which decides nothing.
     Raises: ContractError SLV-C053 (a draft, exit 2), ProblemsError (undecidable, not supported), CustodyError
     (bank or ledger, exit 5), ApplicationError SLV-A033 (catalogue).
     """
@@ -114,9 +122,10 @@ def open_session(
             fix=Text("congélelo con «slaverify contract freeze»", "freeze it with `slaverify contract freeze`"),
             where=contract.source,
         )
-    refuse_undecidable(contract, ports.clock())
+    if not rehearsal:
+        refuse_undecidable(contract, ports.clock())
     load_plugins(contract.model.method.plugins)
-    check_supported(contract.model)
+    check_supported(contract.model, rehearsal=rehearsal)
     catalogue = catalogue_of(contract)
     terms = terms_of(contract.tree, contract.digest)
     found = bank or load_bank(bank_folder, terms)

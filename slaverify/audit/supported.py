@@ -13,9 +13,14 @@ PROFILES = ("qa@1", "choice@1", "extraction@1", "speech@1", "coding@1", "traject
 JUDGE_ADAPTERS = ("openai_chat@1", "anthropic_messages@1")
 
 
-def check_supported(contract: Contract) -> None:
-    """Refuse a contract whose terms this version cannot carry out. Raises: ProblemsError of SLV-A030 (exit 2)."""
-    problems: list[SlaverifyError] = [_unsupported(place, es, en) for place, es, en in _beyond(contract)]
+def check_supported(contract: Contract, *, rehearsal: bool = False) -> None:
+    """Refuse a contract whose terms this version cannot carry out. Raises: ProblemsError of SLV-A030 (exit 2).
+
+    A `rehearsal` is the vendor's self-check: nothing of it is signed or timestamped.
+    """
+    alone = ("contract.purpose", "report.signature.tsa_urls") if rehearsal else ()
+    found = [one for one in _beyond(contract) if one[0] not in alone]
+    problems: list[SlaverifyError] = [_unsupported(place, es, en) for place, es, en in found]
     if problems:
         raise ProblemsError(problems)
 

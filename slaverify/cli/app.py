@@ -17,6 +17,7 @@ from slaverify.cli.commands import (
     keys,
     labels,
     line,
+    rehearsing,
 )
 from slaverify.cli.language import t
 
@@ -64,4 +65,5 @@ checking.register(app)
 extracting.register(app)
 comparing.register(app)
 history.register(app)
+rehearsing.register(app)
 demo.register(app)
