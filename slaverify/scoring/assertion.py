@@ -63,9 +63,9 @@ _NEGATED_INFINITIVE = re.compile(
     r"\s[a-z]{1,20}[aei]r(?:l[oae]s?|se|me)?\b[^,.;]{0,80}?\b(?:es|son|sera|seran|seria|asciende)\b"
 )
 _DENIED_AFTER = re.compile(
-    r"(?:\s[a-z]{1,20}){0,3}?,?\s(?:no(?=\s?(?:[.,;!]|$))|no\s(?:es|son|seria|serian|corresponden?|aplican?|proceden?|rigen?|vale|existen?|esta"
-    r"|estan|figuran?)\b|(?:es|son|seria|resulta)\s(?:incorrect|fals|erron|equivocad|improceden)"
-    r"|(?:is|are)\s(?:not\b|wrong|incorrect|false)|isn't|aren't|(?:does\snot|doesn't)\s(?:apply|exist))"
+    r"(?:\s[a-z]{1,20}){0,3}?,?\s(?:no(?=\s?(?:[.,;!]|$))|no\s(?:es|son|seria|serian|(?:se\s)?(?:corresponden?|aplican?|proceden?|rigen?|vale|existen?|esta|estan|figuran?)"
+    r"|resultan?\s(?:aplicable|procedente|pertinente)s?|regulan?)\b|(?:es|son|seria|resulta)\s(?:incorrect|fals|erron|equivocad|improceden)"
+    r"|(?:is|are)\s(?:not\b|wrong|incorrect|false)|isn't|aren't|(?:does\snot|doesn't)\s(?:apply|exist|govern))"
 )
 _CORRECTION = re.compile(
     r"\b(?:corrijo|me\scorrijo|correccion|mejor\sdicho|mas\sbien\sdicho|rectifico|rectificacion|perdon(?=,)|digo(?=,)|quise\sdecir"
