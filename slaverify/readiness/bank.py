@@ -15,7 +15,7 @@ from slaverify.errors import Text
 from slaverify.evalset import Item
 from slaverify.readiness.bank_balance import check_age, check_balance
 from slaverify.readiness.bank_findings import CheckOptions, Finding, has_rule
-from slaverify.readiness.bank_gold import check_gold
+from slaverify.readiness.bank_gold import check_gold, notations
 from slaverify.readiness.bank_mutants import check_mutants
 from slaverify.readiness.bank_personal import check_personal
 from slaverify.readiness.bank_sources import check_leaks, check_sources
@@ -126,7 +126,7 @@ def _with_rules(items: Sequence[Item], options: CheckOptions) -> tuple[list[Item
         key = (item.stratum, item.reference.kind)
         if key not in known:
             known[key] = has_rule(item, options)
-        if not known[key]:
+        if not known[key] or (item.reference.kind == "citation" and not notations(item.reference, None)):
             left[item.reference.kind] += 1
         elif item.reference.kind == "text" and not any(letter.isalnum() for letter in item.reference.value):
             judged += 1

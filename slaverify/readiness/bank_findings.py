@@ -21,7 +21,7 @@ from slaverify.scoring import RULES, ScoreRecord, Settings, profile, score
 
 ERROR = "E"
 WARNING = "W"
-UNWRITTEN = frozenset({"citation", "trajectory"})
+UNWRITTEN = frozenset({"trajectory"})
 """Kinds that this lint cannot write as an answer: their gold and mutants are not checked, and the report says so."""
 
 _WORD = re.compile(r"[^\W_]+")

@@ -14,6 +14,7 @@ from slaverify.evalset import (
     AmountReference,
     Answer,
     ChoiceReference,
+    CitationReference,
     DateReference,
     EntityReference,
     Item,
@@ -23,6 +24,7 @@ from slaverify.evalset import (
     SetReference,
     TextReference,
 )
+from slaverify.readiness.bank_citations import citation_texts, grounded_gold
 from slaverify.readiness.bank_findings import ERROR, CheckOptions, Finding, is_right, locale_of
 from slaverify.readiness.bank_notation import date_texts, number_text
 from slaverify.readiness.bank_parts import part_renderings
@@ -60,6 +62,11 @@ def check_gold(items: Sequence[Item], options: CheckOptions) -> tuple[list[Findi
             else:
                 reason = result.record.rules[0].reason if result.record.rules else result.record.outcome.value
                 wrong.append((text, reason))
+        gold = plain(item.reference, locale_of(item, options))
+        grounded = grounded_gold(item, gold, settings, options.catalogue)
+        if grounded is not None:
+            total, right = total + 1, right + grounded
+            wrong += [] if grounded else [(gold, "citation")]
         if wrong:
             text, reason = wrong[0]
             findings.append(_finding(item, text, reason, len(wrong)))
@@ -113,6 +120,8 @@ def notations(reference: Reference, locale: str | None) -> list[str]:
         texts = [reference.options[reference.value]]
         unique = list(reference.options.values()).count(texts[0]) == 1
         return [reference.value, f"{marker} {reference.value}", *(texts if unique else [])]
+    if isinstance(reference, CitationReference):
+        return citation_texts(reference)
     if isinstance(reference, SetReference):
         return _set(reference, locale)
     if isinstance(reference, JsonReference):

@@ -17,6 +17,7 @@ from slaverify.errors import Text
 from slaverify.evalset import (
     AmountReference,
     ChoiceReference,
+    CitationReference,
     DateReference,
     EntityReference,
     Item,
@@ -27,6 +28,7 @@ from slaverify.evalset import (
     TextReference,
     Tolerance,
 )
+from slaverify.readiness.bank_citations import citation_mutants, misgrounded_gold
 from slaverify.readiness.bank_findings import ERROR, CheckOptions, Finding, is_right, locale_of, scored, words
 from slaverify.readiness.bank_gold import amount_text, notations, plain, renderings, unit_text
 from slaverify.readiness.bank_notation import date_texts, number_text
@@ -72,6 +74,9 @@ def check_mutants(items: Sequence[Item], options: CheckOptions) -> tuple[list[Fi
         least = min(least, len(found))
         total += len(found)
         let_in = [text for text in found if is_right(scored(item, text, options))]
+        gold, settings = plain(item.reference, locale_of(item, options)), options.settings(item.stratum)
+        tried, accurate = misgrounded_gold(item, gold, settings, options.catalogue)
+        total, let_in = total + tried, [*let_in, *accurate]
         passed += len(let_in)
         if let_in:
             findings.append(_let_in(item, let_in))
@@ -163,6 +168,8 @@ def _of(reference: Reference, locale: str | None, default: Decimal) -> _Mutants:
         yield from ((text, None) for text in _name(reference.value, locale))
     elif isinstance(reference, ChoiceReference):
         yield from ((text, None) for text in _choice(reference, locale))
+    elif isinstance(reference, CitationReference):
+        yield from ((text, None) for text in citation_mutants(reference))
     elif isinstance(reference, SetReference):
         yield from ((text, None) for text in _set(reference, locale))
     elif isinstance(reference, JsonReference):

@@ -165,6 +165,6 @@ def test_a_bundle_with_another_catalogue_fails(finished: Place, tmp_path: Path) 
         for name in old.namelist():
             data = old.read(name)
             new.writestr(name, data.replace(b":art:80", b":art:81") if name.endswith("catalogue.jsonl") else data)
-    words = ["verify", "--bundle", str(changed), "--contract", str(finished.contract)]
+    words = ["verify", str(finished.pdf()), "--bundle", str(changed), "--contract", str(finished.contract)]
     found = slaverify(finished, *words, "--identity", str(finished.keys / "arbitro.age"))
     assert found.returncode == 4, found.stdout

@@ -61,9 +61,9 @@ _CASE_NUMBER = re.compile(
 _NUMBER = re.compile(rf"{_S},?{_S}{MARK}({FIGURE})")
 _MONTHS = "enero|febrero|marzo|abril|mayo|junio|julio|agosto|sep?tiembre|octubre|noviembre|diciembre"
 _YEAR = re.compile(
-    rf"{_S}[/-]{_S}(?P<short>[0-9]{{4}}|[0-9]{{2}})(?![0-9.])|{_S}[/-]{_S}(?P<law>[0-9]{{1,2}}\.?[0-9]{{3}})(?![0-9])"
+    rf"{_S}[/-]{_S}(?P<short>[0-9]{{4}}|[0-9]{{2}})(?!\.?[0-9])|{_S}[/-]{_S}(?P<law>[0-9]{{1,2}}\.?[0-9]{{3}})(?![0-9])"
     rf"|,?\s{{1,4}}(?:del?|promulgad[oa] en|dictad[oa] en)\s{{1,4}}(?:(?:ano|fecha)\s{{1,4}})?"
-    rf"(?:[0-9]{{1,2}}[º°]?\s{{1,4}}de\s{{1,4}}(?:{_MONTHS})\s{{1,4}}del?\s{{1,4}})?(?P<year>(?:1[89]|20)[0-9]{{2}})(?![0-9.])"
+    rf"(?:[0-9]{{1,2}}[º°]?\s{{1,4}}de\s{{1,4}}(?:{_MONTHS})\s{{1,4}}del?\s{{1,4}})?(?P<year>(?:1[89]|20)[0-9]{{2}})(?!\.?[0-9])"
     rf"|{_S}\({_S}(?P<round>(?:19|20)[0-9]{{2}}){_S}\)"
 )
 _MORE = re.compile(rf"{_S}(?:,|y|e|o|u)(?![a-z]){_S}(?:la\s|el\s)?{MARK}({FIGURE})(?![.,]?[0-9])")
@@ -128,6 +128,12 @@ class Names:
     def norm_of(self, text: str) -> str:
         """Return the norm of a match of `pattern`."""
         return self.ids[_key(text)]
+
+
+def known_name(norm: str) -> str | None:
+    """Return the plain name of a code or constitution by its id, null if it has none."""
+    found = _NORMS.get(norm)
+    return str(found[0]) if isinstance(found, list) else None
 
 
 def names(aliases: Iterable[tuple[str, str]] = ()) -> Names:
