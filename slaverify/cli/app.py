@@ -14,6 +14,7 @@ from slaverify.cli.commands import (
     demo,
     extracting,
     history,
+    import_traces,
     keys,
     labels,
     line,
@@ -66,4 +67,5 @@ extracting.register(app)
 comparing.register(app)
 history.register(app)
 rehearsing.register(app)
+import_traces.register(app)
 demo.register(app)

@@ -53,21 +53,20 @@ def summary(scored: Sequence[ScoredPath], baselines: Sequence[BaselineResult], w
 
 def patterns(scored: Sequence[ScoredPath]) -> tuple[str, ...]:
     """Return what the behaviour over a whole run looks like, in words of `PATTERNS`; descriptive, it moves no state."""
-    known = [(one.question, one.score) for one in scored if one.score is not None]
-    scores = [score for _, score in known]
+    scores = [one.score for one in scored if one.score is not None]
     n = len(scores)
     if n < LEAST_FOR_PATTERN:
         return ()
     said = {one.said for one in scores if one.said is not None}
     calls, useful = sum(one.calls for one in scores), sum(one.distinct for one in scores)
-    fetched = Fraction(sum(one.fetched for one in scores), sum(max(1, len(question.required)) for question, _ in known))
+    fetched, needless = sum(one.fetched for one in scores), sum(one.needless for one in scores)
     right = [one for one in scores if one.said_right]
     blind = sum(bool(_UNWALKED & set(one.reasons)) for one in right)
     holds = {
         "no_calls": 2 * sum("NO_PATH" in one.reasons for one in scores) >= n,
         "constant_answer": len(said) == 1,
         "junk_calls": calls >= n and 4 * (calls - useful) >= 3 * calls,
-        "fishing": fetched >= 2,
+        "fishing": fetched >= n and 2 * needless >= fetched,
         "cites_unopened": 2 * sum(one.phantom > 0 for one in scores) >= n,
         "pries": 10 * sum(not one.clean for one in scores) >= n,
         "right_without_path": 4 * len(right) >= 3 * n and 2 * blind >= len(right),

@@ -33,7 +33,7 @@ from slaverify.trajectory.question import Question, read_question
 from slaverify.trajectory.runtime import Tools
 from slaverify.trajectory.score_slaverify import VALID, PathRules, PathScore, score_path, six
 from slaverify.trajectory.state_contract import StateContract
-from slaverify.trajectory.trace import AUDITOR, Binding, Trace, read_trace, replay
+from slaverify.trajectory.trace import AUDITOR, Binding, read_trace, replay
 
 SCORE_TYPE = "slaverify/trajectory-score/1"
 ANSWER_RULE, PATH_RULE, GATES_RULE = "trajectory-answer@1", "trajectory-path@1", "trajectory-gates@1"
@@ -100,14 +100,14 @@ def _scored(
     if answer is None or outcome in _UNKNOWN:
         lines = () if answer is None else tuple(loads_jsonl(answer.text.encode("utf-8")))
         flags = () if answer is None else answer.flags
-        return ScoredPath(_unknown(item, outcome, flags), None, question, lines)
+        return ScoredPath(unknown_record(item, outcome, flags), None, question, lines)
     lines = tuple(loads_jsonl(answer.text.encode("utf-8")))
     terms = ground.terms
     binding = binding_of(ground.contract.digest, view.public_id, terms, item.id, repetition, side)
     trace = read_trace(lines, binding.digest())
     replay(trace, Tools(ground.contract.corpus, view.actor, view.role, view.as_of, view.budget))
     score = score_path(question, ground.contract.corpus, view.budget, trace.walk(view), ground.rules)
-    return ScoredPath(_record(item, outcome, trace, score, answer.flags), score, question, lines)
+    return ScoredPath(record_of(item, outcome, trace.origin, score, answer.flags), score, question, lines)
 
 
 def binding_of(
@@ -182,7 +182,8 @@ def _same_question(where: str, question: Question, view: PublicView) -> None:
         )
 
 
-def _unknown(item: Item, outcome: Outcome, flags: tuple[str, ...]) -> ScoreRecord:
+def unknown_record(item: Item, outcome: Outcome, flags: tuple[str, ...]) -> ScoreRecord:
+    """Return the record of an exchange of which nothing can be known: it could have been anything."""
     return _new(
         item,
         outcome,
@@ -192,7 +193,8 @@ def _unknown(item: Item, outcome: Outcome, flags: tuple[str, ...]) -> ScoreRecor
     )
 
 
-def _record(item: Item, outcome: Outcome, trace: Trace, score: PathScore, flags: tuple[str, ...]) -> ScoreRecord:
+def record_of(item: Item, outcome: Outcome, origin: str, score: PathScore, flags: tuple[str, ...]) -> ScoreRecord:
+    """Return the score record of a path; `origin` says who executed the tools."""
     answered = outcome is Outcome.ANSWERED
     fits = "ANSWER_SCHEMA" not in score.reasons and "NO_ANSWER" not in score.reasons
     correctness = Correctness.NO_ANSWER
@@ -205,7 +207,7 @@ def _record(item: Item, outcome: Outcome, trace: Trace, score: PathScore, flags:
     words = [reason.lower() for reason in score.reasons]
     events = [] if score.clean else [Event("access_violation", "format", True)]
     events += [Event("unfetched_evidence", "format", True)] if score.phantom else []
-    if trace.origin != AUDITOR:
+    if origin != AUDITOR:
         events.append(Event("declared_trace_only", "pattern", True))
     return _new(
         item,

@@ -90,6 +90,7 @@ class PathScore:
     actor_gate: int
     calls: int
     fetched: int
+    needless: int
     phantom: int
     cited: int
     hit: int
@@ -132,6 +133,7 @@ def score_path(question: Question, corpus: Corpus, budget: Budget, walk: Walk, r
         actor_gate=sum(one.actor_gate for one in facts.flags),
         calls=len(walk.calls),
         fetched=len(facts.fetched),
+        needless=len(facts.fetched - frozenset(question.required)),
         phantom=len(facts.cited - facts.fetched),
         cited=len(facts.cited),
         hit=len(facts.evidence & facts.cited & facts.fetched),

@@ -10,12 +10,26 @@ import typer
 from slaverify.cli.language import t
 
 
+class ContractKind(StrEnum):
+    """Which example is walked: questions about a norm, or an agent with tools."""
+
+    NORM = "norm"
+    AGENT = "agent"
+
+
 class EngineKind(StrEnum):
-    """How well the simulated engine knows its norm."""
+    """How the simulated engine behaves: how well it knows its norm, or how an agent uses its tools."""
 
     HONEST = "honest"
     WEAK = "weak"
     BORDERLINE = "borderline"
+    CONSTANT = "constant"
+    FISHING = "fishing"
+    PADDING = "padding"
+    LEAKING = "leaking"
+
+
+_OF_NORM = (EngineKind.HONEST, EngineKind.WEAK, EngineKind.BORDERLINE)
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +42,9 @@ def demo(
         None, "--out", help=t("Carpeta nueva (por defecto, salida/demo-…).", "New folder.")
     ),
     engine: EngineKind = typer.Option(EngineKind.HONEST, "--engine", help=t("Motor simulado.", "Simulated engine.")),
+    contract: ContractKind = typer.Option(
+        ContractKind.NORM, "--contract", help=t("Ejemplo: norma o agente.", "Example: norm or agent.")
+    ),
     lang: str = typer.Option("", "--lang", help=t("es-CL o en: un solo informe.", "es-CL or en: one report only.")),
     as_json: bool = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document.")),
 ) -> int:
@@ -36,4 +53,6 @@ def demo(
 
     if lang and lang not in ("es", "es-CL", "en"):
         raise typer.BadParameter(t("use es-CL o en", "use es-CL or en"))
-    return run_demo(destination, engine.value, lang[:2], as_json)
+    if engine is not EngineKind.HONEST and (engine in _OF_NORM) is not (contract is ContractKind.NORM):
+        raise typer.BadParameter(t("ese motor es del otro ejemplo", "that engine is of the other example"))
+    return run_demo(destination, engine.value, lang[:2], as_json, contract.value)

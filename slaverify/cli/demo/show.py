@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slaverify.cli.demo.stage import Stage, stage
+from slaverify.cli.demo.stage import CONTRACTS, Stage, stage
 from slaverify.cli.language import language, t
 from slaverify.cli.output import out, say
 from slaverify.cli.wiring import now
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from slaverify.verify import Verification
 
 
-def run_demo(destination: Path | None, engine: str, lang: str, as_json: bool) -> int:
+def run_demo(destination: Path | None, engine: str, lang: str, as_json: bool, kind: str = "norm") -> int:
     """Walk the line with a simulated engine; return the exit code of the verdict (or of a failed verification)."""
     from slaverify.audit.walk import audit, progress_of
     from slaverify.cli.verdicts import show_verdict
     from slaverify.cli.wiring import session_for
     from slaverify.contract.load import load_contract
 
-    folder = destination or Path("salida") / f"demo-{engine}-{_stamp(now())}"
-    with stage(folder, engine, lang) as made:
+    folder = destination or Path("salida") / f"demo-{engine if kind == 'norm' else f'{kind}-{engine}'}-{_stamp(now())}"
+    with stage(folder, engine, lang, kind) as made:
         say(t("DEMOSTRACIÓN · claves y sellos SIN VALOR PROBATORIO", "DEMONSTRATION · NO EVIDENTIARY VALUE"))
         say(t(f"carpeta: {made.folder}", f"folder: {made.folder}"))
         session = session_for(load_contract(made.contract), made.bank, made.out, made.signing_key, made.keys)
@@ -33,7 +33,7 @@ def run_demo(destination: Path | None, engine: str, lang: str, as_json: bool) ->
     verified = [_verified(made, path) for path in _reports(done)]
     if not as_json:
         _say_verifications(verified)
-        _say_next(made, done)
+        _say_next(made, done, CONTRACTS[kind])
     failed = [one.exit_code for _, one in verified if one.exit_code != 0]
     return max(failed, default=code)
 
@@ -70,7 +70,7 @@ def _say_verifications(verified: list[tuple[Path, Verification]]) -> None:
         out(text if number == 0 else text.partition("\n")[0])
 
 
-def _say_next(made: Stage, done: Progressed) -> None:
+def _say_next(made: Stage, done: Progressed, example: str) -> None:
     first = _reports(done)[0]
     bundle = next(first.parent.glob("*.parties.zip"))
     out()
@@ -83,9 +83,9 @@ def _say_next(made: Stage, done: Progressed) -> None:
     )
     out(
         t(
-            "  3. Para un contrato de verdad: copiar contratos/demo-normativa-cl.yaml, cambiar lo marcado [DEMO] y "
+            f"  3. Para un contrato de verdad: copiar contratos/{example}, cambiar lo marcado [DEMO] y "
             "seguir la guía de README.md",
-            "  3. For a real contract: copy contratos/demo-normativa-cl.yaml, change what is marked [DEMO], and follow "
+            f"  3. For a real contract: copy contratos/{example}, change what is marked [DEMO], and follow "
             "the guide in README.md",
         )
     )

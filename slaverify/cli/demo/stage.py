@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from slaverify.canonical import JsonValue
 from slaverify.cli.demo.servers import serve
 from slaverify.cli.wiring import SIGNING_KEY, now
 from slaverify.errors import ApplicationError, Text
@@ -15,7 +16,7 @@ from slaverify.resources import resource
 
 BANK = "banco-demo"
 KEYS = "banco-demo-claves"
-CONTRACT = "demo-normativa-cl.yaml"
+CONTRACTS = {"norm": "demo-normativa-cl.yaml", "agent": "demo-agente-crm.yaml"}
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,23 @@ class Stage:
 
 
 @contextmanager
-def stage(folder: Path, engine: str, lang: str) -> Iterator[Stage]:
+def stage(folder: Path, engine: str, lang: str, kind: str = "norm") -> Iterator[Stage]:
     """Make the folder and the servers, and yield the stage. Raises: ApplicationError SLV-A010 if it is not empty."""
+    from slaverify.cli.demo.agent import Agent
+    from slaverify.cli.demo.agent_bank import seal_agent_bank
     from slaverify.cli.demo.engine import DemoEngine
     from slaverify.custody.keys import install_demo_keys
     from slaverify.evidence.pades.demo import demo_tsa_reply, make_authority
 
     place = _fresh(folder)
     store = install_demo_keys(resource("custodia", KEYS), place / "claves")
-    shutil.copytree(resource("custodia", BANK), place / BANK)
+    changes: dict[str, JsonValue] = {}
+    if kind == "agent":
+        changes["method.trajectory.state_contract_digest"] = seal_agent_bank(place, store, BANK)
+        vendor = Agent(engine).respond
+    else:
+        shutil.copytree(resource("custodia", BANK), place / BANK)
+        vendor = DemoEngine(engine).respond
     signing = _signing_key(place / "claves")
     authority = make_authority(now())
 
@@ -49,9 +58,10 @@ def stage(folder: Path, engine: str, lang: str) -> Iterator[Stage]:
         reply = demo_tsa_reply(request, authority.key_pem, authority.certificate_pem, now())
         return 200, "application/timestamp-reply", reply
 
-    with serve(stamp) as tsa_url, serve(DemoEngine(engine).respond) as vendor_url:
+    with serve(stamp) as tsa_url, serve(vendor) as vendor_url:
         recipients = {name: store.get_or_make_identity(name) for name in ("arbitro",)}
-        contract = _contract(place, lang, tsa_url, vendor_url, authority.root_pem.decode(), recipients)
+        changes |= _pins(place, lang, tsa_url, vendor_url, authority.root_pem.decode(), recipients)
+        contract = _contract(place, CONTRACTS[kind], changes)
         yield Stage(
             folder=place,
             bank=place / BANK,
@@ -86,16 +96,15 @@ def _signing_key(keys: Path) -> Path:
     return path
 
 
-def _contract(place: Path, lang: str, tsa_url: str, vendor_url: str, tsa_root: str, identities: dict[str, str]) -> Path:
-    from slaverify.canonical import JsonValue, digest_of
-    from slaverify.cli.files import read, write_new
-    from slaverify.contract import edited, freeze
-    from slaverify.contract.load import dump_yaml, load_contract, parse_contract
+def _pins(
+    place: Path, lang: str, tsa_url: str, vendor_url: str, tsa_root: str, identities: dict[str, str]
+) -> dict[str, JsonValue]:
+    from slaverify.canonical import digest_of
+    from slaverify.cli.files import read
     from slaverify.custody import read_ledger
     from slaverify.custody.keys import age_recipient
     from slaverify.evidence.envelope import load_key
 
-    draft = load_contract(resource("contratos", CONTRACT))
     view = read_ledger(read(place / BANK / "ledger.jsonl"), None)
     spki = load_key(place / "claves" / SIGNING_KEY, str).spki_sha256
     changes: dict[str, JsonValue] = {
@@ -112,10 +121,19 @@ def _contract(place: Path, lang: str, tsa_url: str, vendor_url: str, tsa_root: s
     }
     if lang:
         changes["report.languages"] = [lang]
-    tree = edited(draft.tree, changes)
-    pinned = parse_contract(dump_yaml(tree).encode(), CONTRACT)
+    return changes
+
+
+def _contract(place: Path, name: str, changes: dict[str, JsonValue]) -> Path:
+    from slaverify.cli.files import read, write_new
+    from slaverify.contract import edited, freeze
+    from slaverify.contract.load import dump_yaml, load_contract, parse_contract
+
+    draft = load_contract(resource("contratos", name))
+    pinned = parse_contract(dump_yaml(edited(draft.tree, changes)).encode(), name)
     catalogue = f"{pinned.model.contract.id}.catalogue.jsonl"
-    write_new(place / catalogue, read(resource("contratos", catalogue)))
+    if pinned.model.scope.catalogue is not None:
+        write_new(place / catalogue, read(resource("contratos", catalogue)))
     target = place / "contrato.yaml"
     write_new(target, dump_yaml(freeze(pinned.model)).encode())
     return target
