@@ -44,6 +44,7 @@ from slaverify.judging.calibration import (
     refuse_shared,
     select,
     sheet_csv,
+    sheet_html,
     sheet_xlsx,
     units_of,
 )
@@ -56,7 +57,7 @@ from slaverify.run.runner import journal_run
 from slaverify.scoring import clean
 
 _UNSEEN = ("Cf", "Cc", "Co", "Cn")
-FORMATS = {"csv": sheet_csv, "xlsx": sheet_xlsx}
+FORMATS = {"csv": sheet_csv, "xlsx": sheet_xlsx, "html": sheet_html}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 def export(
     run_folder: Path = _RUN,
     annotator: str = _WHO,
-    form: str = typer.Option("xlsx", "--format", help="xlsx, csv."),
+    form: str = typer.Option("xlsx", "--format", help="xlsx, csv, html."),
     organisation: str = typer.Option("", "--org", help=t("Su organización.", "Their organisation.")),
     destination: Path | None = typer.Option(None, "--out", help=t("Archivo que se crea.", "File to make.")),
     development: list[Path] = typer.Option(

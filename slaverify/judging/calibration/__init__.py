@@ -40,6 +40,7 @@ from slaverify.judging.calibration.record import (
 from slaverify.judging.calibration.rulings import as_people_see, ruled_records
 from slaverify.judging.calibration.selection import WHOLE_SECOND_READ, Plan, Selection, label_seed, legible, select
 from slaverify.judging.calibration.sheet import BlindSheet, Shown, blind_sheet, sheet_csv, sheet_xlsx
+from slaverify.judging.calibration.sheet_page import sheet_html
 from slaverify.judging.calibration.units import ANSWER, Kind, Unit, UnitKey, subjects_of, units_of
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "seen_of",
     "select",
     "sheet_csv",
+    "sheet_html",
     "sheet_xlsx",
     "subjects_of",
     "trial_calls",
