@@ -18,6 +18,9 @@ from slaverify.run.journal import Journal
 from slaverify.run.runner import RunInputs, RunResult, RunState, carry_out_run, close_run, export_run
 from slaverify.trajectory.loop import tool_probe
 
+_BATCHES = 10
+"""A checkpoint is made after so many batches."""
+
 
 @dataclass(frozen=True)
 class LedgerBatches:
@@ -39,6 +42,8 @@ class LedgerBatches:
             items=leaves(self.session, batch.items),
             root=bytes.fromhex(batch.root),
         )
+        if batch.number % _BATCHES == _BATCHES - 1:
+            self.session.ledger.checkpoint(self.session.custodian)
         return entry.seq
 
     def find_batch(self, number: int) -> int | None:

@@ -50,7 +50,9 @@ def open_next_run(session: Session) -> tuple[int, PreflightRecord]:
     Raises: what the preflight raises (then no number is used), CustodyError SLV-K041, SLV-K045.
     """
     register_key(session.ledger, session.custodian, session.auditor, now=session.ports.clock())
-    register_contract(session.ledger, session.custodian, session.terms)
+    registered = register_contract(session.ledger, session.custodian, session.terms)
+    if covering(session.bank_folder, registered.seq) is None:
+        session.ledger.checkpoint(session.custodian)
     found = probe(session)
     record = open_run(session.ledger, session.auditor, session.terms)
     return record.number, found

@@ -9,6 +9,7 @@ forged, forked or replayed.
 
 from slaverify.custody.beacon import beacon_randomness, beacon_round
 from slaverify.custody.blind import blind_commitment, check_blinds_opened
+from slaverify.custody.checklist import Demand, checklist
 from slaverify.custody.commitments import Leaf, Part, commitment, item_bytes, part_bytes, salt
 from slaverify.custody.cosigners import UNTIMED, Signer, signers
 from slaverify.custody.disputes import Dispute, dispute_state, disputes_of, rulings
@@ -87,6 +88,7 @@ __all__ = [
     "Bank",
     "CheckpointPolicy",
     "Clock",
+    "Demand",
     "Dispute",
     "Draw",
     "Entry",
@@ -135,6 +137,7 @@ __all__ = [
     "check_not_early",
     "check_sent",
     "check_spot_checks",
+    "checklist",
     "commitment",
     "consistency_proof",
     "custody_facts",

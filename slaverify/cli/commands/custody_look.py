@@ -26,8 +26,29 @@ _FACTS = {
 }
 
 
+_DEMANDS = {
+    "identifier": ("identificador único", "unique identifier"),
+    "access": ("quién accedió, cuándo y dónde", "who accessed, when, where"),
+    "authority": ("salida con autoridad y dos firmas", "check-out with authority and two signatures"),
+    "transfers": ("todo traspaso, sin vacíos", "every transfer, no gaps"),
+    "changes": ("cambios inevitables, por qué y por quién", "unavoidable changes, why, by whom"),
+    "everything": ("libro que solo crece", "append-only ledger"),
+    "clock": ("desfase del reloj medido", "clock offset measured"),
+    "digests": ("digest antes y después", "digest before and after"),
+    "tools": ("herramientas y versiones", "tools and versions"),
+    "complete": ("todas las corridas", "every run"),
+    "handlers": ("quién interviene, con qué clave", "handlers and their keys"),
+    "contemporaneous": ("anotado mientras ocurría", "recorded as it happened"),
+    "disputes": ("disputas", "disputes"),
+    "recovery": ("ensayo de recuperación", "recovery drill"),
+    "retention": ("retención y destrucción", "retention and destruction"),
+}
+
+
 def look(folder: Path, contract: Path | None, as_json: bool) -> int:
     """Print what manifest and ledger tell, the level under a contract and what it lacks."""
+    from slaverify.custody import checklist
+
     bank, view, terms = _load(folder, contract)
     runs = [entry for entry in view if entry.type == "run_opened"]
     level, facts = (None, ()) if terms is None else _level(folder, terms, bank, view)
@@ -48,6 +69,9 @@ def look(folder: Path, contract: Path | None, as_json: bool) -> int:
                 "facts": {fact.name: fact.holds for fact in facts},
                 "evidence": {fact.name: list(fact.evidence) for fact in facts},
                 "remaining_audits": left,
+                "checklist": [
+                    {"demand": one.name, "state": one.state, "entries": list(one.evidence)} for one in checklist(view)
+                ],
             }
         )
         return 0
@@ -61,12 +85,27 @@ def look(folder: Path, contract: Path | None, as_json: bool) -> int:
         )
     )
     out(t(f"  libro: {view.size} entradas, {len(runs)} corridas", f"  ledger: {view.size} entries, {len(runs)} runs"))
+    _say_checklist(view)
     if level is None:
         say(t("con --contract: nivel y auditorías que quedan", "with --contract: level and audits left"))
         return 0
     _say_level(level, facts)
     out(t(f"  quedan {left} auditorías", f"  {left} audits left"))
     return 0
+
+
+def _say_checklist(view: LedgerView) -> None:
+    from slaverify.custody import checklist
+
+    out(t("  cadena de custodia:", "  chain of custody:"))
+    words = {
+        "met": ("consta", "on record"),
+        "absent": ("nada anotado", "nothing recorded"),
+        "broken": ("roto", "broken"),
+    }
+    for one in checklist(view):
+        last = "" if not one.evidence else t(f" (entrada {one.evidence[-1]})", f" (entry {one.evidence[-1]})")
+        out(f"    {t(*_DEMANDS[one.name])}: {t(*words[one.state])}{last}")
 
 
 def _say_level(level: Level, facts: tuple[Fact, ...]) -> None:
