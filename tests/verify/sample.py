@@ -26,6 +26,7 @@ from slaverify.custody import (
     exposure_json,
     terms_of,
 )
+from slaverify.custody.acts import record_dispute, record_resolution
 from slaverify.custody.append import (
     LedgerFile,
     RunStart,
@@ -52,6 +53,7 @@ from slaverify.evidence import (
     LedgerHead,
     Tool,
     close,
+    dispute_rulings,
     edition_files,
     limitation_facts,
     run_validity,
@@ -161,17 +163,20 @@ def contract_tree(bank: SealedBank, signer: SigningKey, authority: Tsa, ages: di
 
 
 @cache
-def line(wrong: int = 0, silent: int = 0, revoked_after: timedelta | None = None, early: bool = False) -> Line:
+def line(
+    wrong: int = 0, silent: int = 0, revoked_after: timedelta | None = None, early: bool = False, upheld: int = 0
+) -> Line:
     """The sample audit with `wrong` wrong answers and `silent` failures of the vendor among the direct questions.
 
     `revoked_after`: the ledger revokes the auditor's signing key from so long after its beginning. `early`: the
-    questions were asked before the run was on record.
+    questions were asked before the run was on record. `upheld`: so many disputes over direct items were upheld before
+    the evidence was closed again, as an amended report does.
     """
     with TemporaryDirectory(prefix="slaverify-sample-") as folder:
-        return build(Path(folder), wrong, silent, revoked_after, early)
+        return build(Path(folder), wrong, silent, revoked_after, early, upheld)
 
 
-def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None, early: bool) -> Line:
+def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None, early: bool, upheld: int = 0) -> Line:
     """Walk the whole line once."""
     clock, signer, authority = Clock(), auditor(), tsa()
     store = KeyStore.create(folder / "keys")
@@ -264,6 +269,14 @@ def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None
         revoke_key(ledger, custodian, signer.spki_sha256, since=START + revoked_after, reason="prueba")
     record_scored(ledger, examiner, contract.digest, record.number, sha256_hex(scores))
     checkpoint()
+    for item in drawn.selection.sample["direct"][:upheld]:
+        of_item = {"item": item, "part": "reference", "role": "auditor", "claim": "sha256:" + "00" * 32}
+        record_dispute(ledger, examiner, contract.digest, record.number, **of_item)
+        record_resolution(
+            ledger, examiner, contract.digest, record.number, item=item, outcome="upheld", reason="prueba"
+        )
+    if upheld:
+        checkpoint()
     view = ledger.refresh()
     files = {
         "contract/contract.json": frozen,
@@ -299,7 +312,7 @@ def decided(contract: LoadedContract, files: Mapping[str, bytes], number: int) -
     bundle = Bundle.of_files(files)
     validity = run_validity(bundle, contract, number)
     records = [json.loads(row) for row in files["scoring/scores.jsonl"].splitlines()]
-    counted = inputs(contract.model, records)
+    counted = inputs(contract.model, records, dispute_rulings(bundle, contract, number))
     measured = results(contract.model, counted, validity)
     out = {
         "statistics/inputs.json": jcs(counted),
