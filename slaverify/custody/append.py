@@ -15,11 +15,13 @@ from datetime import datetime
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.custody.checkpoints import CheckpointFile, checkpoint_path, covering, read_checkpoints, token_path
 from slaverify.custody.draw import Draw, draw_data, draw_run
+from slaverify.custody.ed25519 import key_id
 from slaverify.custody.entries import CHANGE_CHECK, Entry
 from slaverify.custody.faults import fault
 from slaverify.custody.index import Index
 from slaverify.custody.keys import PartyKey
 from slaverify.custody.ledger_file import Draft, LedgerFile
+from slaverify.custody.note import parse_vkey
 from slaverify.custody.overlaps import check_overlaps
 from slaverify.custody.runs import RunRecord
 from slaverify.custody.shapes import time_text
@@ -36,6 +38,7 @@ __all__ = [
     "checkpoint_path",
     "covering",
     "end_run",
+    "key_data",
     "open_run",
     "read_checkpoints",
     "record_batch",
@@ -100,25 +103,39 @@ def register_key(
         known = view.keys.get(key.key_id)
         if known is not None:
             return view[known.seq]
-        data: JsonObject = {
-            "key_id": key.key_id,
-            "name": key.key_name,
-            "roles": list(key.roles),
-            "organisation": key.organisation,
-            "vkey": key.vkey,
-            "age": key.age_recipient,
-            "ssh": None,
-            "valid_from": time_text(now),
-            "valid_until": None if valid_until is None else time_text(valid_until),
-        }
+        data = key_data(key.vkey, key.roles, key.organisation, key.age_recipient, now=now, valid_until=valid_until)
         return Draft("key_added", data, (custodian, key))
 
     return ledger.transact(build)
 
 
-def revoke_key(ledger: LedgerFile, custodian: PartyKey, key_id: str, *, since: datetime, reason: str) -> Entry:
+def key_data(
+    vkey: str,
+    roles: Sequence[str],
+    organisation: str,
+    age: str | None,
+    *,
+    now: datetime,
+    valid_until: datetime | None = None,
+) -> JsonObject:
+    """Return the data of `key_added` for a public key. Raises: ValueError if `vkey` is none."""
+    key = parse_vkey(vkey)
+    return {
+        "key_id": key_id(key.public),
+        "name": key.name,
+        "roles": list(roles),
+        "organisation": organisation,
+        "vkey": vkey,
+        "age": age,
+        "ssh": None,
+        "valid_from": time_text(now),
+        "valid_until": None if valid_until is None else time_text(valid_until),
+    }
+
+
+def revoke_key(ledger: LedgerFile, custodian: PartyKey, revoked: str, *, since: datetime, reason: str) -> Entry:
     """Revoke a key of the register, or an X.509 key of a contract by its SPKI digest (hex)."""
-    return ledger.append("key_revoked", {"key_id": key_id, "from": time_text(since), "reason": reason}, [custodian])
+    return ledger.append("key_revoked", {"key_id": revoked, "from": time_text(since), "reason": reason}, [custodian])
 
 
 def register_contract(ledger: LedgerFile, custodian: PartyKey, terms: Terms) -> Entry:

@@ -34,16 +34,26 @@ def commit_nonce(ledger: LedgerFile, party: PartyKey, terms: Terms, run: int, ro
 
     Raises: CustodyError SLV-K023 (not a key of that role), K052 (too late or out of order).
     """
+    return ledger.append("draw_commit", commit_data(terms, run, role, keys), [party])
+
+
+def commit_data(terms: Terms, run: int, role: str, keys: Path) -> JsonObject:
+    """Make a nonce if there is none, keep it in the party's folder of keys, and return the data of its commitment."""
     path = _nonce_path(keys, terms, run, role)
     if not path.is_file():
         private_folder(path.parent)
         write_whole(path, secrets.token_hex(32).encode(), PRIVATE)
     told = draw_commitment(role, terms.contract_digest, run, _nonce(path)).hex()
-    return ledger.append("draw_commit", {**_run(terms, run), "role": role, "commitment": told}, [party])
+    return {**_run(terms, run), "role": role, "commitment": told}
 
 
 def reveal_nonce(ledger: LedgerFile, party: PartyKey, terms: Terms, run: int, role: str, keys: Path) -> Entry:
-    """Record a party's nonce, once every commitment lies under a checkpoint.
+    """Record a party's nonce, once every commitment lies under a checkpoint. Raises: as `reveal_data`."""
+    return ledger.append("draw_reveal", reveal_data(ledger, terms, run, role, keys), [party])
+
+
+def reveal_data(ledger: LedgerFile, terms: Terms, run: int, role: str, keys: Path) -> JsonObject:
+    """Return the data of a reveal.
 
     Raises: CustodyError SLV-K052 (a commitment is missing or not under a checkpoint), K071 (the nonce is not here).
     """
@@ -66,7 +76,7 @@ def reveal_nonce(ledger: LedgerFile, party: PartyKey, terms: Terms, run: int, ro
             ),
         )
     nonce = _nonce(_nonce_path(keys, terms, run, role)).hex()
-    return ledger.append("draw_reveal", {**_run(terms, run), "role": role, "nonce": nonce}, [party])
+    return {**_run(terms, run), "role": role, "nonce": nonce}
 
 
 def settle_draw(

@@ -286,6 +286,16 @@ def write_line(tree: JsonObject, signers: Sequence[SigningKey]) -> bytes:
     return jcs({**tree, "sigs": sigs})
 
 
+def countersign(line: bytes, signer: SigningKey) -> bytes:
+    """Return a proposed line with one more signature. Raises: CustodyError SLV-K020 if it is none or has two."""
+    entry = parse_entry(line, "proposal")
+    tree = loads_canonical(line, max_depth=16)
+    if len(entry.sigs) != 1:
+        raise _malformed("proposal", "ya tiene dos firmas", "has two signatures already")
+    mine = {"key": key_id(signer.public), "sig": base64.b64encode(signer.sign(entry.signed)).decode()}
+    return jcs({**tree, "sigs": [*objects(tree, "sigs"), mine]})
+
+
 def split_lines(data: bytes) -> list[bytes]:
     """Return the lines of a ledger file. Raises: CustodyError SLV-K020 for a torn last line."""
     if not data:

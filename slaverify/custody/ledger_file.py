@@ -130,6 +130,20 @@ class LedgerFile:
                 return draft
             return self._write(stream, draft.kind, draft.data, self._state.entries[-1].digest, draft.signers)
 
+    def propose(self, kind: str, data: JsonObject, actor: SigningKey) -> bytes:
+        """Return the next entry signed by its first signer, as a line to be countersigned or appended elsewhere."""
+        return write_line(self._tree(kind, data, self._state.entries[-1].digest, actor), [actor])
+
+    def accept(self, line: bytes) -> Entry:
+        """Append a line that was proposed over the ledger as it stands; it is judged as a stranger's would be.
+
+        Raises: CustodyError; SLV-K021 if the ledger has grown since: let it be proposed again.
+        """
+        with self._locked() as stream:
+            self._take_in(stream)
+            self._cut_torn(stream)
+            return self._write_line(stream, line)
+
     def checkpoint(self, log_key: SigningKey, timestamper: Timestamper | None = None) -> CheckpointFile:
         """Write the checkpoint of the ledger as it is now, and its token if a `timestamper` is given.
 
@@ -172,17 +186,21 @@ class LedgerFile:
             self._write(stream, "genesis", data, prev, (log_key,))
 
     def _write(self, stream: BinaryIO, kind: str, data: JsonObject, prev: str, signers: Sequence[SigningKey]) -> Entry:
-        tree: JsonObject = {
+        return self._write_line(stream, write_line(self._tree(kind, data, prev, signers[0]), signers))
+
+    def _tree(self, kind: str, data: JsonObject, prev: str, actor: SigningKey) -> JsonObject:
+        return {
             "v": 1,
             "seq": self._state.size,
             "type": kind,
-            "actor": key_id(signers[0].public),
+            "actor": key_id(actor.public),
             "time": time_text(self._clock()),
             "clock_offset_ms": self.clock_offset_ms,
             "prev": prev,
             "data": data,
         }
-        line = write_line(tree, signers)
+
+    def _write_line(self, stream: BinaryIO, line: bytes) -> Entry:
         try:
             entry = self._state.check(line)
         except CustodyError as error:

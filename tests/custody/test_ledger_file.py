@@ -315,8 +315,11 @@ def test_kill_9_during_append_leaves_a_ledger_that_opens_and_keeps_what_it_told(
     assert read_ledger(path.read_bytes()).size == ledger.view.size
 
 
+@pytest.mark.nightly
 def test_an_append_costs_the_same_in_a_long_ledger(world: World) -> None:
-    """10 000 entries: verified whole within 15 s; the append after them within a few milliseconds."""
+    """10 000 entries: verified whole within 15 s of one core; four acts after them cost less than 20 lines did."""
+    from datetime import UTC, datetime
+
     from tests.custody.forge import AUDITOR, LOG, Forge
     from tests.custody.forge import CONTRACT as ours
 
@@ -326,17 +329,15 @@ def test_an_append_costs_the_same_in_a_long_ledger(world: World) -> None:
     folder = world.folder / "long"
     folder.mkdir()
     (folder / "ledger.jsonl").write_bytes(b"".join(line + b"\n" for line in forge.lines))
-    begin = time.perf_counter()
-    from datetime import UTC, datetime
-
+    begin = time.process_time()
     ledger = LedgerFile.open(folder, lambda: datetime(2027, 1, 1, tzinfo=UTC), trust=forge.trust)
-    opened = time.perf_counter() - begin
+    opened = time.process_time() - begin
     assert ledger.view.size == 10_000
     assert opened <= 15
-    begin = time.perf_counter()
+    begin = time.process_time()
     for number in range(3):
         data = {"contract_digest": ours, "run": 1, "reason": str(number), "sent": [], "in_flight": []}
         ledger.transact(lambda view, data=data: Draft("run_resumed", data, (AUDITOR,)))
     ledger.checkpoint(LOG)
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < max(0.2, 20 * opened / 10_000)
     assert ledger.root == ledger.view.root

@@ -33,6 +33,7 @@ def test_both_languages_give_the_same_commands() -> None:
     assert len(spanish) >= 15
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(any(shutil.which(tool) is None for tool in TOOLS), reason=f"needs {', '.join(TOOLS)}")
 def test_the_procedure_works_as_it_is_written(tmp_path: Path) -> None:
     bin_folder = tmp_path / "bin"

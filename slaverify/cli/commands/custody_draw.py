@@ -49,6 +49,11 @@ def draw(
     commit: bool = typer.Option(False, "--commit", help=t("Compromete su número.", "Commit to your nonce.")),
     reveal: bool = typer.Option(False, "--reveal", help=t("Revela su número.", "Reveal your nonce.")),
     role: str = typer.Option("buyer", "--role", help=t("Su papel (con --commit o --reveal).", "Your role.")),
+    propose: Path | None = typer.Option(
+        None,
+        "--propose",
+        help=t("No escribe en el libro: deja aquí su entrada firmada.", "Write the signed entry here."),
+    ),
     beacon: Path | None = typer.Option(None, "--beacon", help=t("JSON de la ronda pactada.", "JSON of the round.")),
     target: Path | None = typer.Option(None, "--out", help=t("Archivo draw.json.", "File draw.json.")),
     dry: bool = DRY,
@@ -57,7 +62,7 @@ def draw(
     """Open the run if none is open, draw its sample and reserve; or give this party's part of the seed."""
     desk = open_desk(folder, contract)
     if commit or reveal:
-        return _nonce(desk, role, reveal=reveal, dry=dry, as_json=as_json)
+        return _nonce(desk, role, propose, reveal=reveal, dry=dry, as_json=as_json)
     number = _open_run(desk, dry=dry)
     if number is None:
         return done(
@@ -135,13 +140,22 @@ def _drawn(found: Draw, number: int, spare: int, left: int) -> Text:
     )
 
 
-def _nonce(desk: Desk, role: str, *, reveal: bool, dry: bool, as_json: bool) -> int:
-    from slaverify.custody.drawing import commit_nonce, reveal_nonce
+def _nonce(desk: Desk, role: str, propose: Path | None, *, reveal: bool, dry: bool, as_json: bool) -> int:
+    from slaverify.cli.files import write_new
+    from slaverify.custody.drawing import commit_data, commit_nonce, reveal_data, reveal_nonce
 
-    number = desk.run(0)
-    if not dry:
+    number, keys = desk.run(0), desk.store.folder
+    if propose is not None and not dry:
+        data = (
+            reveal_data(desk.ledger, desk.terms, number, role, keys)
+            if reveal
+            else commit_data(desk.terms, number, role, keys)
+        )
+        kind = "draw_reveal" if reveal else "draw_commit"
+        write_new(propose, desk.ledger.propose(kind, data, desk.key(role)) + b"\n")
+    elif not dry:
         act = reveal_nonce if reveal else commit_nonce
-        act(desk.ledger, desk.key(role), desk.terms, number, role, desk.store.folder)
+        act(desk.ledger, desk.key(role), desk.terms, number, role, keys)
     if reveal:
         did = Text(f"número de {role} revelado en la corrida {number}", f"nonce of {role} revealed in run {number}")
     else:

@@ -26,6 +26,7 @@ group = typer.Typer(
     no_args_is_help=True,
 )
 KINDS = ("incident", "deposit", "custody_transfer", "exposure", "key_revoked", "bank_rotated", "destruction")
+_LIMIT = 64 * 1024
 _ONE_HISTORY = Text(
     "el custodio puede mostrar otro libro entero; solo lo descubre quien compara con un testigo o un sello",
     "the custodian can show another whole ledger; only who compares with a witness or a token finds out",
@@ -82,14 +83,20 @@ def checkpoint(
 def keys(
     folder: Path = BANK,
     add: str = typer.Option("", "--add", help=t("Nombre de la clave por registrar.", "Name of the key to register.")),
+    invite: Path | None = typer.Option(
+        None, "--invite", help=t("Lo que imprimió «keys new --json» en otra parte.", "What `keys new --json` printed.")
+    ),
+    target: Path | None = typer.Option(None, "--out", help=t("Archivo de la propuesta.", "File of the proposal.")),
     dry: bool = DRY,
     as_json: bool = JSON,
 ) -> int:
-    """List who may sign what, from when until when; `--add` registers a key that is in the folder of keys."""
+    """List who may sign what, from when until when; register a key that is here (`--add`) or elsewhere (`--invite`)."""
     from slaverify.cli.wiring import key_store, now
     from slaverify.custody.append import register_key
 
     ledger = open_ledger(folder)
+    if invite is not None:
+        return _invite(ledger, invite, target, dry=dry, as_json=as_json)
     if add:
         store = key_store()
         key = store.get(add)
@@ -127,6 +134,90 @@ def keys(
         until = "" if end is None else t(f" hasta {end}", f" until {end}")
         out(f"{one.key_id[:16]}  {', '.join(one.roles):<24} {one.organisation} ({one.name}){until}")
     return 0
+
+
+def _invite(ledger: LedgerFile, card: Path, target: Path | None, *, dry: bool, as_json: bool) -> int:
+    from slaverify.canonical import loads_object
+    from slaverify.cli.files import read, write_new
+    from slaverify.cli.wiring import key_store, now
+    from slaverify.custody.append import key_data
+
+    if target is None:
+        raise typer.BadParameter(t("indique --out", "give --out"))
+    try:
+        told = loads_object(read(card, _LIMIT))
+        names = [str(told[name]) for name in ("ledger_key", "role", "organisation", "age")]
+        data = key_data(names[0], [names[1]], names[2], names[3], now=now())
+    except (ValueError, KeyError) as error:
+        raise typer.BadParameter(t("no es una tarjeta de «keys new --json»", "not a card of `keys new`")) from error
+    if not dry:
+        write_new(target, ledger.propose("key_added", data, _log_key(ledger, key_store())) + b"\n")
+    return done(
+        {"type": "slaverify/proposal/1", "file": str(target), "organisation": names[2]},
+        Text(
+            f"propuesta para {names[2]} en {target}: su dueño la firma con «custody ledger countersign» y la devuelve",
+            f"proposal for {names[2]} in {target}: its owner signs with `custody ledger countersign` and returns it",
+        ),
+        Text(
+            "compruebe por otro camino que la tarjeta es de quien dice ser",
+            "check by another way that the card is of whom it says",
+        ),
+        as_json=as_json,
+        dry=dry,
+    )
+
+
+@group.command(help=t("Firma una propuesta con la llave propia.", "Sign a proposal with your own key."))
+def countersign(
+    file: Path = typer.Argument(..., metavar="PROPOSAL", help=t("Propuesta recibida.", "The proposal.")),
+    key: str = typer.Option(..., "--key", help=t("Nombre de su llave.", "Name of your key.")),
+    target: Path = typer.Option(..., "--out", help=t("Archivo firmado, para devolver.", "Signed file, to return.")),
+    dry: bool = DRY,
+    as_json: bool = JSON,
+) -> int:
+    """Show what an entry says and add this party's signature; nobody else ever holds its key."""
+    from slaverify.cli.files import read, write_new
+    from slaverify.cli.wiring import key_store
+    from slaverify.custody.entries import countersign as sign
+    from slaverify.custody.entries import parse_entry
+
+    line = read(file, _LIMIT).rstrip(b"\n")
+    entry = parse_entry(line, str(file))
+    signed = sign(line, key_store().get(key))
+    if not dry:
+        write_new(target, signed + b"\n")
+    return done(
+        {"type": "slaverify/countersigned/1", "kind": entry.type, "seq": entry.seq, "data": dict(entry.data)},
+        Text(f"firmó {entry.type} (entrada {entry.seq})", f"signed {entry.type} (entry {entry.seq})"),
+        Text(
+            "lea los datos antes de devolverlo: la firma los hace suyos",
+            "read the data: the signature makes them yours",
+        ),
+        as_json=as_json,
+        dry=dry,
+    )
+
+
+@group.command(help=t("Anota en el libro una entrada firmada en otra parte.", "Append an entry signed elsewhere."))
+def accept(
+    folder: Path = BANK,
+    file: Path = typer.Argument(..., metavar="FILE", help=t("Entrada firmada.", "Signed entry.")),
+    dry: bool = DRY,
+    as_json: bool = JSON,
+) -> int:
+    """Judge an entry as a stranger's and append it, if the ledger has not grown since it was made."""
+    from slaverify.cli.files import read
+    from slaverify.custody.entries import parse_entry
+
+    ledger, line = open_ledger(folder), read(file, _LIMIT).rstrip(b"\n")
+    entry = parse_entry(line, str(file)) if dry else ledger.accept(line)
+    return done(
+        {"type": "slaverify/entry/1", "seq": entry.seq, "kind": entry.type, "data": dict(entry.data)},
+        Text(f"{entry.type} anotado como entrada {entry.seq}", f"{entry.type} recorded as entry {entry.seq}"),
+        _ONE_HISTORY,
+        as_json=as_json,
+        dry=dry,
+    )
 
 
 @group.command(
