@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slaverify.contract.load import parse_contract
+from slaverify.contract.model.judge import Facts
 from slaverify.contract.words import Outcome
 from slaverify.evalset import parse_item
 from slaverify.judging import RUBRICS, GivenAnswer, Panel, Purpose, Vote, asks_of, instrument_of, judged
@@ -222,3 +223,71 @@ def test_an_abstention_is_never_the_judges(panel: Panel) -> None:
     assert asked(correctness=Correctness.INCORRECT) == 0
     assert asked(flags=("cut_body",)) == 0
     assert asked(stratum="trap") == 0
+
+
+def fact(member: str, field: str, value: object) -> Vote:
+    base = vote(member, "correct")
+    values = None if value is None else {field: value}
+    return replace(base, asked=(field,), values=values, failure="not_json" if value is None else None)
+
+
+def facts(eligible: list[str | None], labels: list[list[str] | None]) -> list[Vote]:
+    names = ("uno", "dos", "tres")
+    found = [fact(name, "eligibility", value) for name, value in zip(names, eligible, strict=True)]
+    return found + [fact(name, "sentences", value) for name, value in zip(names, labels, strict=True)]
+
+
+GOOD, BAD, EMPTY = ["supported", "no_claim"], ["supported", "unsupported"], ["no_claim"]
+
+
+@pytest.mark.parametrize(
+    ("eligible", "labels", "rule", "value", "verdict"),
+    [
+        (["no_issues"] * 3, [GOOD] * 3, "all_eligible", "1.000000000", "accurate"),
+        (["no_issues"] * 3, [GOOD, GOOD, BAD], "all_eligible", "0.666666667", "misgrounded"),
+        (["no_issues", "minor_issues", "invalid"], [GOOD] * 3, "all_eligible", "0.000000000", "incomplete"),
+        (["no_issues", "minor_issues", "invalid"], [GOOD] * 3, "majority", "1.000000000", "accurate"),
+        (["invalid", "minor_issues", "invalid"], [GOOD] * 3, "any_eligible", "1.000000000", "accurate"),
+        (["no_issues"] * 3, [EMPTY] * 3, "all_eligible", "0.000000000", "misgrounded"),
+        (["no_issues"] * 3, [GOOD, GOOD, None], "all_eligible", None, None),
+        (["invalid", "invalid", None], [GOOD] * 3, "majority", "0.000000000", "incomplete"),
+        (["no_issues", "no_issues", None], [GOOD] * 3, "all_eligible", None, None),
+    ],
+)
+def test_two_stages_and_the_rule_of_the_panel_make_the_score(
+    panel: Panel, eligible: list[str | None], labels: list[list[str] | None], rule: str, value: str, verdict: str
+) -> None:
+    settings = Facts.model_validate({"eligibility_rule": rule})
+    judge = panel.judge.model_copy(update={"facts": settings, "aggregation": "mean"})
+    own = replace(panel, judge=judge, rubric=RUBRICS["facts@1"])
+    found = judged(own, RECORD, facts(eligible, labels))
+    assert (found.value, found.verdict) == (value, verdict)
+    assert (found.bounds is None) == (verdict is not None)
+
+
+@pytest.mark.parametrize(
+    ("marks", "aggregation", "expected"),
+    [
+        ([4, 3, 0], "median", "met"),
+        ([4, 0, 0], "median", "not_met"),
+        ([4, 4, None], "median", "met"),
+        ([4, 0, None], "median", "unresolved"),
+        ([4, 3, 0], "majority", "met"),
+        ([4, 4, 0], "unanimous", "unresolved"),
+    ],
+)
+def test_a_criterion_is_met_by_its_own_scale_and_threshold(
+    panel: Panel, marks: list[int | None], aggregation: str, expected: str
+) -> None:
+    judge = panel.judge.model_copy(update={"criteria": (criterion(),), "aggregation": aggregation})
+    own = replace(panel, judge=judge, rubric=RUBRICS["criteria@1"])
+    found = judged(
+        own,
+        RECORD,
+        [
+            replace(fact(name, "score", mark), criterion="tono")
+            for name, mark in zip(("uno", "dos", "tres"), marks, strict=True)
+        ],
+    )
+    assert dict(found.criteria) == {"tono": expected}
+    assert found.verdict == {"met": "accurate", "not_met": "incomplete", "unresolved": None}[expected]
