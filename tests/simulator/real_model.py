@@ -37,6 +37,9 @@ def main() -> None:
     parameters.n_ctx = 2048
     parameters.n_parallel = 1
     parameters.sampling.seed = 7
+    # One thread: on a machine that others use, threads that wait for each other are many times slower.
+    parameters.cpuparams.n_threads = 1
+    parameters.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(parameters)
     print(server.listening_address, flush=True)
     while True:
