@@ -89,16 +89,19 @@ def jcs(value: JsonValue) -> bytes:
 _PLAIN = json.JSONEncoder(ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":"))
 
 
+_SAFE = frozenset({str, bool, type(None)})
+
+
 def _is_plain(value: object) -> bool:
     """Say whether `_PLAIN` writes the RFC 8785 bytes of `value`: exact types, ASCII keys, integers in range."""
     kind = type(value)
-    if kind is str or kind is bool or value is None:
+    if kind in _SAFE:
         return True
     if isinstance(value, int):
         return kind is int and -MAX_INTEGER <= value <= MAX_INTEGER
     if isinstance(value, dict):
         for key, member in value.items():
-            if type(key) is not str or not key.isascii() or not (type(member) is str or _is_plain(member)):
+            if type(key) is not str or not key.isascii() or not (type(member) in _SAFE or _is_plain(member)):
                 return False
         return kind is dict
     return (kind is list or kind is tuple) and isinstance(value, list | tuple) and all(map(_is_plain, value))
