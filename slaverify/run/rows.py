@@ -39,13 +39,13 @@ class JournalRows:
     def summary(self) -> Summary:
         """Count everything from rows."""
         ask = self.connection.execute
-        states = dict(ask("SELECT state, COUNT(*) FROM exchange GROUP BY state").fetchall())
-        outcomes = dict(ask("SELECT outcome, COUNT(*) FROM exchange WHERE state = 'done' GROUP BY outcome").fetchall())
+        groups = ask("SELECT state, outcome, COUNT(*) FROM exchange GROUP BY state, outcome").fetchall()
         attempts, doubt = ask(
             "SELECT COUNT(*), COALESCE(SUM(end_ns IS NULL AND fault IS NULL), 0) FROM attempt"
         ).fetchone()
-        planned, done = sum(states.values()), states.get("done", 0)
-        counted = {Outcome(word): count for word, count in outcomes.items()}
+        planned = sum(count for _, _, count in groups)
+        counted = {Outcome(word): count for state, word, count in groups if state == "done"}
+        done = sum(counted.values())
         return Summary(planned, done, planned - done, doubt, attempts, counted, self.state)
 
     def pending(self, after: int = -1, limit: int = PAGE) -> list[JournalExchange]:
@@ -89,10 +89,12 @@ class JournalRows:
 
     def unbatched_done(self) -> list[tuple[str, int]]:
         """Return (exchange id, position) of what is done and in no batch yet, by position."""
-        rows = self.connection.execute(
-            "SELECT exchange_id, position FROM exchange WHERE state = 'done' ORDER BY position"
-        )
         held = Stretches(self.batches())
+        # Below the first position that no batch holds there is nothing to find: a long journal is not read again.
+        rows = self.connection.execute(
+            "SELECT exchange_id, position FROM exchange WHERE position >= ? AND state = 'done' ORDER BY position",
+            (held.first_free(),),
+        )
         return [(exchange_id, position) for exchange_id, position in rows if held.number_of(position) is None]
 
     def records(
@@ -138,8 +140,10 @@ class JournalRows:
         """Return the items that no batch holds: those with a result, and those with an intent alone."""
         held = Stretches(self.batches())
         rows = self.connection.execute(
-            "SELECT item_id, position, MAX(end_ns IS NOT NULL) FROM attempt"
-            " JOIN exchange ON exchange.exchange_id = attempt.exchange_id GROUP BY exchange.exchange_id"
+            "SELECT item_id, position, MAX(end_ns IS NOT NULL) FROM exchange"
+            " CROSS JOIN attempt ON attempt.exchange_id = exchange.exchange_id"
+            " WHERE position >= ? GROUP BY exchange.exchange_id",
+            (held.first_free(),),
         )
         loose = [(item, bool(known)) for item, position, known in rows if held.number_of(position) is None]
         sent = {item for item, known in loose if known}
