@@ -10,6 +10,7 @@ from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures, runfacts
 from slaverify.report.charts_data import bars, panel
 from slaverify.report.facts import Facts, Metric, at, integer, objects, text
+from slaverify.report.sections.citations import citations
 from slaverify.report.sections.paths import paths
 from slaverify.report.sections.statement import VERDICTS
 from slaverify.report.words import (
@@ -106,6 +107,7 @@ def results(facts: Facts) -> Node:
     blocks.append(bullets([_tipping(metric) for metric in facts.metrics], id="tipping"))
     blocks.extend(_funnel(facts))
     blocks.extend(_verdicts(facts))
+    blocks.extend(citations(facts))
     blocks.extend(_wrong(facts))
     blocks.extend(paths(facts))
     blocks.append(heading("results.apart", 3))
