@@ -68,11 +68,12 @@ def asks_of(contract: Contract, instrument: Instrument, answer: GivenAnswer) -> 
         return tuple(_criteria(instrument, answer)) if asked else ()
     if record.answer_class is not AnswerClass.ANSWER or answer.item.reference.kind == "none":
         return ()
-    # a body that was cut counts both ways, whatever a judge says of its second try
-    if "cut_body" in record.flags:
+    # a verdict of code stands (a phantom citation, a fabrication), whatever half of it is open; and a body that was cut
+    # counts both ways, whatever a judge says of its second try
+    if record.verdict is not None or "cut_body" in record.flags:
         return ()
     if "eligibility" in instrument.rubric.asks:
-        return tuple(_facts(instrument, answer)) if "eligibility" in stage.ask and record.verdict is None else ()
+        return tuple(_facts(instrument, answer)) if "eligibility" in stage.ask else ()
     fields = _open_fields(record, stage.ask)
     return (Ask(answer=answer, case=case_of(instrument, answer, fields)),) if fields else ()
 

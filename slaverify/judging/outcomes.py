@@ -88,6 +88,9 @@ def judged(panel: Panel, record: ScoreRecord, votes: Sequence[Vote]) -> ScoreRec
         return record
     if panel.rubric.per_criterion:
         return _with_criteria(panel, record, votes)
+    # No opinion removes what code found.
+    if record.verdict is not None:
+        return record
     if "eligibility" in panel.rubric.asks:
         return _with_facts(panel, record, votes)
     return _with_verdict(panel, record, votes)

@@ -19,7 +19,7 @@ from slaverify.judging import RUBRICS, GivenAnswer, Panel, Purpose, Vote, asks_o
 from slaverify.judging.outcomes import weighted_value
 from slaverify.judging.panel import eligibility_of, mean_ends, median_ends, of_member, of_panel, worst_and_best
 from slaverify.resources import resource
-from slaverify.scoring import AnswerClass, Correctness, Grounding, ScoreRecord
+from slaverify.scoring import AnswerClass, Correctness, Grounding, ScoreRecord, Verdict
 from tests.judging.test_criteria import criterion
 
 SCALE = ("accurate", "incomplete", "incorrect")
@@ -223,6 +223,13 @@ def test_an_abstention_is_never_the_judges(panel: Panel) -> None:
     assert asked(correctness=Correctness.INCORRECT) == 0
     assert asked(flags=("cut_body",)) == 0
     assert asked(stratum="trap") == 0
+    assert asked(verdict=Verdict.PHANTOM_CITATION) == 0
+
+
+def test_no_vote_removes_a_phantom_citation_or_a_fabrication(panel: Panel) -> None:
+    for verdict in (Verdict.PHANTOM_CITATION, Verdict.FABRICATION, Verdict.ABSTENTION):
+        found = replace(RECORD, verdict=verdict, decided_by="rule")
+        assert judged(panel, found, votes("correct", "correct", "correct")) == found
 
 
 def fact(member: str, field: str, value: object) -> Vote:
