@@ -48,9 +48,14 @@ class Index:
     leaves: tuple[Leaf, ...]
 
     @cached_property
+    def lines(self) -> tuple[bytes, ...]:
+        """The canonical line of each leaf, without LF."""
+        return tuple(leaf.line() for leaf in self.leaves)
+
+    @cached_property
     def hashes(self) -> tuple[bytes, ...]:
         """The hash of each leaf."""
-        return tuple(merkle.leaf_hash(leaf.line()) for leaf in self.leaves)
+        return tuple(merkle.leaf_hash(line) for line in self.lines)
 
     @cached_property
     def root(self) -> bytes:
@@ -72,7 +77,7 @@ class Index:
 
     def file_bytes(self) -> bytes:
         """Return the bytes of `index.jsonl`."""
-        return b"".join(leaf.line() + b"\n" for leaf in self.leaves)
+        return b"".join(line + b"\n" for line in self.lines)
 
     def sha256(self) -> str:
         """Return the SHA-256 of `index.jsonl`, hex."""
@@ -118,13 +123,15 @@ def parse_index(data: bytes) -> Index:
         raise _malformed("index.jsonl", "última línea sin LF", "last line without LF")
     if data.count(b"\n") > MAX_ITEMS:
         raise _malformed("index.jsonl", f"más de {MAX_ITEMS} líneas", f"more than {MAX_ITEMS} lines")
-    leaves = []
-    for number, line in enumerate(data[:-1].split(b"\n")):
+    leaves, lines = [], data[:-1].split(b"\n")
+    for number, line in enumerate(lines):
         leaf = parse_leaf(line, f"index.jsonl:{number + 1}")
         if leaf.i != number:
             raise _malformed(f"index.jsonl:{number + 1}", "numeración con saltos", "numbers not contiguous")
         leaves.append(leaf)
     index = Index(tuple(leaves))
+    # Each line was found to be canonical: it is the line of its leaf and need not be written again.
+    index.__dict__["lines"] = tuple(lines)
     if len(index.by_id) != len(leaves):
         raise _malformed("index.jsonl", "id repetido", "repeated id")
     check_twins(index)

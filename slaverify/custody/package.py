@@ -8,7 +8,7 @@ Source: docs/spec/bank.md (item bytes and package).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slaverify.canonical import JsonObject, StrictJsonError, jcs, loads_canonical, sha256_hex
 from slaverify.custody.commitments import MAX_DEPTH, Leaf, Part, commitment, salt
@@ -80,11 +80,14 @@ class PackageItem:
 
     def line(self) -> bytes:
         """Return the package line, LF included: JCS put together from parts that are JCS already."""
+        before, after = self.around_reference()
+        return b"".join((before, self.reference, after, b"\n"))
+
+    def around_reference(self) -> tuple[bytes, bytes]:
+        """Return what stands before and after the reference in the package line."""
         twin = b"" if self.twin_of is None else b',"twin_of":"' + self.twin_of.encode() + b'"'
         head = f'{{"i":{self.i},"id":"{self.id}","query":'.encode()
-        return b"".join(
-            (head, self.query, b',"reference":', self.reference, b',"stratum":', jcs(self.stratum), twin, b"}\n")
-        )
+        return head + self.query + b',"reference":', b',"stratum":' + jcs(self.stratum) + twin + b"}"
 
     def part(self, part: Part) -> bytes:
         """Return the canonical bytes of one part."""
@@ -112,14 +115,19 @@ def parse_item(line: bytes, number: int) -> PackageItem:
     wrong = shape_fault(tree, _ITEM, {"twin_of": is_id})
     if wrong is not None or not isinstance(query, Mapping) or not isinstance(reference, Mapping):
         raise malformed(number)
-    return PackageItem(
+    # The line is canonical: once the query is written, what lies between the keys around it is the reference.
+    item = PackageItem(
         i=integer(tree, "i"),
         id=text(tree, "id"),
         stratum=text(tree, "stratum"),
         query=jcs(query),
-        reference=jcs(reference),
+        reference=b"",
         twin_of=optional_text(tree, "twin_of"),
     )
+    before, after = item.around_reference()
+    if not line.startswith(before) or not line.endswith(after):
+        raise malformed(number)
+    return replace(item, reference=line[len(before) : len(line) - len(after)])
 
 
 def attachment_line(data: bytes, encoded: str) -> bytes:
