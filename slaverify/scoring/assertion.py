@@ -37,6 +37,7 @@ _NO_NEGATION = re.compile(
     r"no(?:,|\.\s?[0-9]|\sobstante|\ssol[oa](?:mente)?\b|\ssin\b|\ssolo\b)|not\sonly\b|sin\s(?:perjuicio|embargo|dudas?|que|lugar\sa\sdudas?|ninguna\sduda)\b"
     r"|ni\ssiquiera\s(?=$)"
 )
+_OTHERWISE = re.compile(r"\W?\bsi\sno,?\s(?:(?:de|a|en|unos|seran|son)\s)?$")
 _BOUND = re.compile(
     r"\b(?:exce\w{1,12}|super(?:a|ar|an|e|en|ara|aran|ior|iores|ando)|sobrepas\w{1,8}|rebas\w{1,8}|mayor(?:es)?|menor(?:es)?"
     r"|inferior(?:es)?|mas\s(?:de|que|alla)|menos\s(?:de|que)|antes\sde|despues\sde|baj(?:a|ar|e)\sde|pas(?:a|ar|e)\sde"
@@ -63,8 +64,12 @@ _NEGATED_INFINITIVE = re.compile(
     r"\s[a-z]{1,20}[aei]r(?:l[oae]s?|se|me)?\b[^,.;]{0,80}?\b(?:es|son|sera|seran|seria|asciende)\b"
 )
 _DENIED_AFTER = re.compile(
-    r"(?:\s[a-z]{1,20}){0,3}?,?\s(?:no(?=\s?(?:[.,;!]|$))|no\s(?:es|son|seria|serian|(?:se\s)?(?:corresponden?|aplican?|proceden?|rigen?|vale|existen?|esta|estan|figuran?)"
+    r"(?:\s[a-z]{1,20}){0,3}?,?\s(?:no(?=\s?(?:[.,;!]|$))"
+    r"|no\s(?:es|son|seria|serian|(?:se\s)?(?:corresponden?|aplican?|proceden?|rigen?|vale|existen?|esta|estan|figuran?)"
     r"|resultan?\s(?:aplicable|procedente|pertinente)s?|regulan?)\b|(?:es|son|seria|resulta)\s(?:incorrect|fals|erron|equivocad|improceden)"
+    r"|(?:es|son|seria|serian|era|eran)\s(?:un\s|una\s)?(?:error|equivocacion|errata|mentira|invento)"
+    r"|(?:fue|fueron|ha\ssido|han\ssido|quedo|quedaron|esta|estan)\s(?:derogad|eliminad|suprimid|reemplazad|anulad|descartad|sin\sefecto)"
+    r"|(?:was|were|has\sbeen|have\sbeen)\s(?:repealed|replaced|removed|abolished|superseded|ruled\sout)|would\sbe\s(?:wrong|a\smistake)"
     r"|(?:is|are)\s(?:not\b|wrong|incorrect|false)|isn't|aren't|(?:does\snot|doesn't)\s(?:apply|exist|govern))"
 )
 _CORRECTION = re.compile(
@@ -142,11 +147,26 @@ _PAST = re.compile(
     r"\b(?:antes|antiguamente|anteriormente|originalmente|previously|formerly|originally)\b[^.;\n]{0,40}?"
     r"\b(?:era|eran|fue|fueron|was|were)\b[^.;\n]{0,40}$|\bused\sto\sbe\b[^.;\n]{0,20}$"
 )
+# what others say, a supposition, an example: held out by nobody
+_SUPPOSED = re.compile(
+    r"\b(?:se\s(?:decia|dice|creia|cree|pensaba|rumorea|comenta)\sque|(?:algunos|otros|muchos|unos|varios)\s(?:dicen|creen|sostienen|opinan|afirman)"
+    r"|dudo\sque|supongamos|supongase|imagine\w{0,2}|por\sejemplo,?|p\.\s?ej\.|pongamos|si\s(?:fueran?|fuesen?|hubieran?|tuvieran?)"
+    r"|(?:some|others|people|many)\s(?:say|believe|think|claim)|it\s(?:was|is)\s(?:said|believed|rumou?red)\sthat|i\sdoubt|suppose|for\sexample,?"
+    r"|e\.g\.|if\sit\swere|say,)\s(?:(?:que|that|it|it's|is|son|eran|era|sean|seran|es|de|were|are|about|unos|el|la|los|las|the)\s){0,4}$"
+)
+_OLD_AFTER = re.compile(
+    r"(?:\s[a-z]{1,20}){0,3}?,?\s(?:en|segun|conforme\sa|bajo|under|in)\s(?:el|la|los|las|the)\s(?:[a-z]{1,20}\s)?"
+    r"(?:(?:version|norma|ley|redaccion|texto|reglamento|regimen)\s(?:antigu|anterior|derogad|previ|vieja|viejo)|(?:old|former|previous|repealed)\s)"
+    r"|(?:\s[a-z]{1,20}){0,3}?,?\s(?:a\smodo\sde|como)\sejemplo\b|(?:\s[a-z]{1,20}){0,3}?,?\sas\san\sexample\b"
+)
 _POSSIBLY = re.compile(
     r"\b(?:podrian?|pueden?|pudieran?)\s(?:que\s)?(?:ser|sean?|tratarse\sde)\s(?:de\s|la\s|el\s|los\s|las\s|opcion\s|alternativa\s){0,3}$"
     r"|\b(?:might|may|could)\s(?:well\s)?be\s(?:the\s|option\s|answer\s){0,2}$"
 )
-_MAY_DOUBT = re.compile(r"\b(?:ser|sean?|be|tratarse|era|eran|fue|fueron|was|were)\b")
+_MAY_DOUBT = re.compile(
+    r"\b(?:ser|sean?|be|tratarse|era|eran|fue|fueron|was|were|que|that|dicen|creen|dudo|supong\w+|suponga\w*|imagine\w*|ejemplo"
+    r"|p\.|pongamos|si|say|doubt|suppose|example|e\.g\.|if|some|others|people|many)\b"
+)
 _ALTERNATIVE = re.compile(
     r"\s?[)\"'%‰\]]{0,2}(?:\s[a-z]{2,20}){0,4}?[)\"']?,?\s(?:o|u|or)\s"
     r"(?:bien\s|en\ssu\s(?:caso|defecto),?\s|quizas?\s|tal\svez\s|incluso\s|perhaps\s|maybe\s|else\s){0,2}"
@@ -181,11 +201,12 @@ def assertion(passage: Passage, span: Span) -> Assertion:
         return Assertion.NEGATED
     if _DENIED_AFTER.match(folded, span.end, max(clause.end, span.end)):
         return Assertion.NEGATED
-    if _doubtful(folded, max(clause.start, span.start - 100), span.start):
+    if _doubtful(folded, max(clause.start, span.start - 100), span) or _OLD_AFTER.match(folded, span.end):
         return Assertion.DOUBTFUL
     last: re.Match[str] | None = None
     for match in _NEGATOR.finditer(folded, max(clause.start, span.start - REACH), span.start):
-        if _NO_NEGATION.match(folded, match.start()) is None:
+        else_no = match.group() == "no" and _OTHERWISE.match(folded[max(match.start() - 4, 0) : span.start]) is not None
+        if _NO_NEGATION.match(folded, match.start()) is None and not else_no:
             last = match
     if last is None:
         return Assertion.ASSERTED
@@ -221,9 +242,12 @@ def last_correction(passage: Passage) -> int | None:
     return ends[-1] if ends else None
 
 
-def _doubtful(folded: str, start: int, end: int) -> bool:
+def _doubtful(folded: str, start: int, span: Span) -> bool:
+    end = span.start
     if _MAY_DOUBT.search(folded, start, end) is None:
         return False
+    if _SUPPOSED.search(folded, start, end):
+        return True
     return _PAST.search(folded, start, end) is not None or _POSSIBLY.search(folded, start, end) is not None
 
 

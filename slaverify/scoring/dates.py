@@ -25,6 +25,8 @@ _YEAR_FIRST = re.compile(r"(?<![0-9])(?P<year>[0-9]{4})([/.])(?P<m>[0-9]{1,2})\2
 _LONG = re.compile(
     rf"(?<![0-9])(?P<d>[0-9]{{1,2}})(?:\s?[º°]|\.?(?:er|ero|o|st|nd|rd|th)\b)?\s(?:de\s|of\s)?{_MONTH}{_YEAR}?"
 )
+_MON = "|".join(sorted(MONTHS, key=len, reverse=True))
+_HYPHENATED = re.compile(rf"(?<![0-9])(?P<d>[0-9]{{1,2}})([/-])(?P<month>{_MON})\2(?P<year>[0-9]{{4}})(?![0-9])")
 _WORDED = re.compile(rf"\b(?P<w>[a-z]{{3,12}}(?:\sy\s[a-z]{{3,6}})?)\sde\s{_MONTH}{_YEAR}?")
 _MONTH_FIRST = re.compile(rf"\b{_MONTH}\s(?P<d>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!\s?[:/.-][0-9]){_YEAR}?")
 _MONTH_YEAR = re.compile(rf"\b{_MONTH}{_YEAR}")
@@ -56,7 +58,18 @@ def order_of(locale: str | None) -> str | None:
 def find_dates(folded: str, order: str | None, pivot: int, locale: str | None) -> list[Dated]:
     """Return every date in `folded`, in order; a numeric one of unknown order is left out if both orders are days."""
     found: list[Dated] = []
-    for pattern in (_ISO, _YEAR_FIRST, _NUMERIC, _LONG, _WORDED, _MONTH_FIRST, _MONTH_YEAR, _ISO_MONTH, _BARE_YEAR):
+    for pattern in (
+        _ISO,
+        _YEAR_FIRST,
+        _NUMERIC,
+        _HYPHENATED,
+        _LONG,
+        _WORDED,
+        _MONTH_FIRST,
+        _MONTH_YEAR,
+        _ISO_MONTH,
+        _BARE_YEAR,
+    ):
         for match in pattern.finditer(folded):
             span = Span(*match.span())
             if any(span.start < other.span.end and other.span.start < span.end for other in found):

@@ -31,8 +31,8 @@ _GLUED_UNITS = re.compile(
     r"|horas|metros|meses|mes|years|days)\b"
 )
 _FRACTION = re.compile(r"\s?/\s?([0-9]{1,9})(?![0-9/.,-])")
-_HALF_ES = re.compile(r"(?:\s[a-z]{2,20})?\s(?:y|con)\smedi[oa]\b")
-_HALF_EN = re.compile(r"(?:\s[a-z]{2,20})?\sand\sa\shalf\b")
+_HALF_ES = re.compile(r"(?:\s[a-z]{2,20}){0,2}\s(?:y|con)\smedi[oa]\b")
+_HALF_EN = re.compile(r"(?:\s[a-z]{2,20}){0,2}\sand\sa\shalf\b")
 _COUNTED = re.compile(
     r"\s?(?:docenas?|decenas?|centenas?|centenares|pares|dozens?|bis|ter|quater|quinquies|sexies|septies|octies)\b"
 )

@@ -73,7 +73,12 @@ _ADDED = re.compile(
     r"|(?:por|en|con|mas|y)\sotr[oa]s?"
     r"|additional|another|further)\b"
 )
-_MORE = re.compile(r"\s(?:[a-z]{1,20}\s){0,2}(?:adicionales|adicional|mas|additional|more)\b")
+_MORE = re.compile(
+    r"\s(?:[a-z]{1,20}\s){0,2}(?:adicionales|adicional|mas|additional|more|de\s(?:prorroga|ampliacion|gracia)|of\sgrace)\b(?!\s(?:tard|que|o\s))"
+)
+_MORE_ASKED = re.compile(
+    r"\b(?:adicional\w{0,2}|mas|otros?|otras?|gracia|prorrog\w{1,6}|additional|more|extra|grace)\b"
+)
 _FROM_TO = re.compile(
     r"\b(?:del?|desde\s(?:el|la)|from|articles|articulos)\s([0-9]{1,4})\s(?:al?|hasta\s(?:el|la)|to|through)\s([0-9]{1,4})\b"
 )
@@ -150,10 +155,19 @@ def resolve(
         return Finding(Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS, best.quantity)
     if rivals:
         return Finding(*_against(passage, equal, rivals, asserted, question), best.quantity)
-    if not _plain(best.quantity) or not _unbound(best.quantity, question):
+    added = _added(passage, best.quantity, question)
+    if not _plain(best.quantity) or not _unbound(best.quantity, question) or added:
         return Finding(Correctness.UNDETERMINED, Reason.QUALIFIED, best.quantity)
     flags = ("hedged",) if best.quantity.hedged else ()
     return Finding(Correctness.CORRECT, best.reason, best.quantity, flags)
+
+
+def _added(passage: Passage, quantity: Quantity, question: Asked) -> bool:
+    # "otros 15 días", "15 días de prórroga": what comes on top is the answer only to who asks for it
+    if _ADDED.search(question.words) or _MORE_ASKED.search(question.words):
+        return False
+    before = passage.folded[max(quantity.span.start - 8, 0) : quantity.span.start]
+    return _adds(passage, quantity) or re.search(r"\botr[oa]s?\s$", before) is not None
 
 
 def _plain(quantity: Quantity) -> bool:

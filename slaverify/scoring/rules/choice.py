@@ -36,6 +36,7 @@ _BEFORE = (
     r"|\b(?:me\sinclino\spor|quizas?|tal\svez|probablemente|creo\sque|maybe|perhaps|probably|i\sthink)\s(?:es\s|it's\s)?(?:la\s)?"
     r"|\b(?:podria|puede|deberia|could|might|may|should)\s(?:ser|be)\s(?:la\s)?(?:opcion\s|alternativa\s)?|:\s"
     r"|\b(?:es|seria|is|it's|would be)\s(?:la\s|el\s|the\s)?|\b(?:la|sino|not|no|but|pero)\s(?:la\s|es\sla\s|es\s)?"
+    r"|\b(?:sin\s(?:lugar\sa\s)?dudas?|claramente|definitivamente|ciertamente|definitely|clearly|certainly|undoubtedly),?\s(?:es\s)?(?:la\s)?"
     r"|\b(?:menos|excepto|salvo|except(?:\sfor)?|ambas|ambos|tanto|both)\s(?:la\s|the\s)?)"
 )
 _JOIN = (

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from slaverify.evalset import DateReference
 from slaverify.scoring.abstention import Value
-from slaverify.scoring.assertion import Assertion, alternative, assertion, last_correction
+from slaverify.scoring.assertion import ASKED_BOUNDS, Assertion, alternative, assertion, last_correction
 from slaverify.scoring.dates import Dated, find_dates, order_of, relative
 from slaverify.scoring.exclusions import exclusions, inside
 from slaverify.scoring.folding import fold
@@ -56,7 +56,7 @@ def judge(task: Task, reference: DateReference) -> Finding | None:
     right = [one for one in asserted if one.iso is not None and _same(one.iso, reference.value)]
     if not right:
         return _wrong(asserted, reference.value)
-    if any(alternative(task.passage.folded, one.span) for one in right):
+    if any(alternative(task.passage.folded, one.span) or _another_day(task, one) for one in right):
         return Finding(Correctness.INCORRECT, Reason.MULTIPLE_ANSWERS, None)
     others = [one for one in asserted if one not in right]
     if others:
@@ -66,7 +66,9 @@ def judge(task: Task, reference: DateReference) -> Finding | None:
         moved = "moved" in bound
         reason = Reason.OTHER_VALUE if moved else Reason.QUALIFIED
         return Finding(Correctness.INCORRECT if moved else Correctness.UNDETERMINED, reason, None)
-    if all(how is Assertion.DOUBTFUL for one, how in stands if one in right):
+    if all(
+        how is Assertion.DOUBTFUL or task.passage.in_question(one.span.start) for one, how in stands if one in right
+    ):
         return Finding(Correctness.UNDETERMINED, Reason.QUALIFIED, None)
     return Finding(Correctness.CORRECT, Reason.EQUAL, None)
 
@@ -75,6 +77,26 @@ _MOVED = re.compile(
     r"\b(?:dias?|semanas?|mes|meses|anos?|horas?|days?|weeks?|months?|years?|hours?|vispera|dia\ssiguiente|eve|day)\s(?:habiles\s|corridos\s)?"
     r"(?:antes|despues|posterior(?:es)?|anterior(?:es)?|siguientes?|contad[oa]s|desde|before|after|from|following|prior|de|of|a)?"
     r"\s?(?:desde|de|a|al|del|to)?\s?(?:el|the|la\sfecha\sdel?)?\s?$"
+)
+_DAY_BEFORE = re.compile(
+    r"\b(?:entre|del?|desde|between|from)\s(?:el\s|the\s)?[0-9]{1,2}\s(?:y|al?|hasta|and|to)\s(?:el\s|the\s)?$"
+    r"|\b[0-9]{1,2}\s?(?:o|u|or|/|-)\s?(?:el\s)?$"
+)
+_DAY_AFTER = re.compile(r"\s?[,(]?\s?(?:o|u|or)\s(?:el\s|the\s|quizas\s|tal\svez\s)?[0-9]{1,2}(?![0-9/.-])")
+
+
+def _another_day(task: Task, one: Dated) -> bool:
+    # "4 de marzo de 2025 (o 5)", "entre el 1 y el 4 de marzo"
+    folded = task.passage.folded
+    before = folded[max(one.span.start - 40, 0) : one.span.start]
+    return _DAY_BEFORE.search(before) is not None or _DAY_AFTER.match(folded, one.span.end) is not None
+
+
+_NEAR = re.compile(
+    r"\b(?:alrededor|cerca|hacia|aproximadamente|en\storno|circa|around|about|approximately|near)(?:\sdel?|\sal?)?(?:\sel|\sthe)?\s$"
+)
+_NEAR_AFTER = re.compile(
+    r",?\s(?:o\s(?:por\sahi|asi)|mas\so\smenos|aproximadamente|or\s(?:so|thereabouts)|approximately)\b"
 )
 _BOUNDS = {
     "before": (
@@ -102,6 +124,9 @@ def _bound(task: Task, one: Dated) -> str | None:
     ):
         return "moved"
     query = fold(task.query)
+    near = _NEAR.search(before) or _NEAR_AFTER.match(folded, one.span.end)
+    if near is not None and ASKED_BOUNDS["near"].search(query) is None:
+        return "near"
     for name, (said, wanted) in _BOUNDS.items():
         if said.search(before) and wanted.search(query) is None:
             return name

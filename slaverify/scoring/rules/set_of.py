@@ -33,7 +33,7 @@ _LEAD = re.compile(
     r"|includes?|requires?)\b:?)\s"
 )
 _SEPARATOR = re.compile(
-    r"\s?[,;]\s?(?:(?:y|e|o|u|and|or)\s)?|\n\s{0,8}(?:[-•*]|[0-9]{1,2}[.)])?\s{0,4}|\s(?:y|e|o|u|and|or)\s|\s•\s"
+    r"\s?[,;]\s?(?:(?:y|e|o|u|and|or)\s)?|\n\s{0,8}(?:[-•*]|[0-9]{1,2}[.)])?\s{0,4}|\s(?:y|e|o|u|and|or)\s|\s•\s|\s[0-9]{1,2}[.)]\s"
 )
 _BULLET = re.compile(r"^\s{0,8}(?:[-•*]|[0-9]{1,2}[.)])\s{1,4}")
 _PROSE_WORDS = 8
@@ -42,7 +42,7 @@ _DENIAL = re.compile(
     r"\b(?:no|ni|tampoco|nunca|jamas|nada|nadie|ningun[oa]?s?|sin|menos|excepto|salvo|fals[oa]s?|incorrect[oa]s?|mentira|niego"
     r"|descarto|excluy\w{1,4}|prescind\w{1,4}|eximid\w{1,3}|exent\w{1,2}|en\s(?:vez|lugar)\sde"
     r"|not|never|neither|nor|none|nobody|nothing|cannot|without|except|excluding|excludes?|false|wrong|untrue|instead|rather"
-    r"|other\sthan)\b|n't\b"
+    r"|other\sthan)\b|n't\b|\b(?:un[oa]|algun[oa]|cualquiera|dos|one|any|either|some)\s(?:de|of)\s(?:estos|estas|los|las|ellos|ellas|these|the|them)\b"
 )
 _NO_DENIAL = re.compile(
     r"\b(?:no\ssol[oa](?:mente)?|no\sobstante|sin\s(?:embargo|perjuicio|dudas?)|nada\smas|al\smenos|por\slo\smenos|not\sonly"
