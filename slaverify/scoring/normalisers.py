@@ -27,8 +27,8 @@ _ORDINAL = re.compile(
 _KEPT_SIGN = re.compile(r"(?<=[0-9])[.,](?=[0-9])|(?<=\w)['\-/](?=\w)|[%‰$€£+]|(?<![\w])-(?=[0-9])")
 _DOTTED = re.compile(r"(?<![^\W\d_]{3})(?<=[^\W\d_])\.(?=[^\W\d_]{1,2}(?![^\W\d_]))")
 _PUNCTUATION = re.compile(r"[^\w\s]")
-_LEADING_ES = re.compile(r"(?:el|la|los|las|lo|un|una|unos|unas)\s+")
-_LEADING_EN = re.compile(r"(?:the|an|a)\s+")
+_LEADING_ES = re.compile(r"(?:(?:el|la|los|las|lo|un|una|unos|unas)\s+)+")
+_LEADING_EN = re.compile(r"(?:(?:the|an|a)\s+)+")
 
 
 def _whitespace(text: str) -> str:
@@ -60,11 +60,11 @@ def _punctuation(text: str) -> str:
 
 
 def _leading_article_es(text: str) -> str:
-    return _LEADING_ES.sub("", text, count=1) if _LEADING_ES.match(text) else text
+    return text[match.end() :] if (match := _LEADING_ES.match(text)) else text
 
 
 def _leading_article_en(text: str) -> str:
-    return _LEADING_EN.sub("", text, count=1) if _LEADING_EN.match(text) else text
+    return text[match.end() :] if (match := _LEADING_EN.match(text)) else text
 
 
 _SPOKEN_SIGN = re.compile(r"(?<=[0-9])[.,](?=[0-9])|(?<=\w)'(?=\w)")
@@ -80,9 +80,9 @@ def _spoken_steps(language: str, percent: str) -> tuple[tuple[str, Callable[[str
     return (
         *_COMMON,
         ("percent", lambda text: text.replace("%", f" {percent} ")),
-        ("number_words", lambda text: numbers_as_figures(text, language)),
         ("punctuation", _spoken_marks),
         ("fillers", lambda text: without_fillers(text, language)),
+        ("number_words", lambda text: numbers_as_figures(text, language)),
     )
 
 

@@ -12,9 +12,7 @@ import pytest
 
 from tests.scoring.helpers import scored
 
-LINES = [
-    json.loads(line) for line in (Path(__file__).parent / "attacks.jsonl").read_text("utf-8").splitlines() if line
-]
+LINES = [json.loads(line) for line in (Path(__file__).parent / "attacks.jsonl").read_text("utf-8").splitlines() if line]
 
 
 @pytest.mark.parametrize("due", ["never", "correct"])

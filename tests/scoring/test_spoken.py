@@ -41,6 +41,7 @@ def test_the_same_to_a_listener(one: str, other: str) -> None:
         ("más", "mas"),
         ("pena", "peña"),
         ("quince, veinte", "treinta y cinco"),
+        ("veinte, eh, mil", "veinte y mil"),
         ("quince veinte", "1520"),
         ("1.234", "1,234"),  # which one groups depends on the locale: both stay as written
         ("este", ""),  # a word, no filler
