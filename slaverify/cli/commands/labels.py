@@ -142,7 +142,7 @@ def status(run_folder: Path = _RUN, as_json: bool = _JSON) -> int:
             f"differences: {len(state.differences)}, settled {settled}",
         )
     )
-    for line in gate_lines(record):
+    for line in gate_lines(record, state.run.judge.calibration):
         out(line)
     out(_next(run_folder, state))
     return 0
@@ -178,7 +178,8 @@ def calibrate(
     if as_json:
         emit(record)
     else:
-        for line in (*figure_lines(record), *gate_lines(record)):
+        assert session.contract.model.judge is not None  # noqa: S101 - there is a record
+        for line in (*figure_lines(record), *gate_lines(record, session.contract.model.judge.calibration)):
             out(line)
     met = all(block(subject["gate"])["met"] is True for subject in subjects_of(record))
     return 0 if met else 3

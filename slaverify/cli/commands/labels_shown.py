@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.cli.language import t
+
+if TYPE_CHECKING:
+    from slaverify.contract.model.judge import Calibration
 
 _REFUSALS = {
     "calibration_too_small": ("faltan etiquetas", "labels are missing"),
@@ -55,8 +61,8 @@ def figure_lines(record: JsonObject) -> list[str]:
     return lines
 
 
-def gate_lines(record: JsonObject) -> list[str]:
-    """Return, for each subject, whether the judge may be used, and what is lacking."""
+def gate_lines(record: JsonObject, terms: Calibration) -> list[str]:
+    """Return, for each subject, whether the judge may be used, what is lacking, and how many labels would give it."""
     lines: list[str] = []
     for subject in subjects_of(record):
         gate = block(subject["gate"])
@@ -71,7 +77,24 @@ def gate_lines(record: JsonObject) -> list[str]:
         lines.append(
             t(f"no sirve: {_name(subject)}: {es}", f"not usable: {_name(subject)}: {en}") + f" ({', '.join(lacks)})"
         )
+        if gate["reason"] == "judge_below_minimum":
+            lines += [_wanted(subject, "sensitivity", terms.min_sensitivity, t("buenas", "right"))]
+            lines += [_wanted(subject, "specificity", terms.min_specificity, t("malas", "wrong"))]
     return lines
+
+
+def _wanted(subject: JsonObject, name: str, least: Decimal, which: str) -> str:
+    from slaverify.judging.calibration import labels_that_reach
+
+    figure, label = block(subject[name]), t(*_LABELS[name])
+    shown = f"  {label} {_interval(figure)}, {t('se pide', 'asked')} {least}"
+    if figure["value"] is None or float(str(figure["low"])) >= least:
+        return shown
+    count = labels_that_reach(float(str(figure["value"])), least)
+    if count is None:
+        return shown + t(": más etiquetas no bastan", ": more labels would not do")
+    es, en = f": unas {count} respuestas {which} leídas lo mostrarían", f": about {count} {which} answers would show it"
+    return shown + t(es, en)
 
 
 def _name(subject: JsonObject) -> str:

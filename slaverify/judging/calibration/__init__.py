@@ -14,6 +14,7 @@ from slaverify.judging.calibration.development import (
 from slaverify.judging.calibration.drafting import Tried, trial_calls, trial_json, tried
 from slaverify.judging.calibration.external import EXTERNAL, confusion_of, external_record
 from slaverify.judging.calibration.figures import Seen
+from slaverify.judging.calibration.gate import labels_that_reach
 from slaverify.judging.calibration.labels import (
     ADJUDICATOR,
     FIRST,
@@ -80,6 +81,7 @@ __all__ = [
     "instructions",
     "label_json",
     "label_seed",
+    "labels_that_reach",
     "layout",
     "legible",
     "plan_of",

@@ -15,7 +15,9 @@ from enum import StrEnum
 from slaverify.canonical import JsonObject, real9
 from slaverify.contract.model.judge import Calibration
 from slaverify.judging.calibration.figures import Seen
-from slaverify.statistics import Designed
+from slaverify.statistics import Designed, exact_interval
+
+_MOST_LABELS = 100_000
 
 
 class Refusal(StrEnum):
@@ -76,3 +78,26 @@ def _class(terms: Calibration, cells: Sequence[Seen], verdict: bool) -> tuple[in
 def _nine(value: float | None) -> Decimal:
     # At nine places, as the record prints it: whoever reads it can check the comparison.
     return Decimal(0) if value is None else Decimal(real9(value))
+
+
+def labels_that_reach(value: float, least: Decimal) -> int | None:
+    """Return how many labels of one class would show a rate of at least `least`, if it stays at `value`; an estimate.
+
+    None where no number would (the rate itself is too low), or more than 100,000.
+    """
+    if value <= least:
+        return None
+
+    def shows(n: int) -> bool:
+        return exact_interval(value * n, n, 0.95).low >= least
+
+    high = 1
+    while not shows(high):
+        high *= 2
+        if high > _MOST_LABELS:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows(middle) else (middle, high)
+    return high

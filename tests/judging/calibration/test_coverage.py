@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
+from slaverify.judging.calibration import calibration_record
+from slaverify.statistics import exact_interval
 from tests.bench.calibration import AUDITS, SETTINGS, Seen, Setting, measure
+from tests.judging.calibration.people import contract, labelled, simulated, truthful
 
 LENIENT = Setting(600, "0.90", 0.98, 0.50, 200)
 
@@ -28,3 +33,19 @@ def test_five_hundred_audits_cover_at_least_94_percent(setting: Setting) -> None
     assert seen.covered >= 0.94 * decided
     assert seen.passes <= 0.035 * AUDITS
     assert seen.breaches <= 0.035 * AUDITS
+
+
+def test_labels_counted_without_their_weights_never_hold_the_truth() -> None:
+    """Half of the labels are of what the judge rejects: their plain share is no rate of the run."""
+    agreed, held, plain = contract(n=600, min_labels=150), 0, 0
+    for number in range(20):
+        records, truth = simulated(random.Random(number), 600, 0.92, 0.95, 0.85)
+        record = calibration_record(labelled(agreed, records, truthful(truth), seed=bytes([number]) * 32))
+        subject = record["subjects"][0]
+        counts = subject["matrix"]["counts"]
+        right = counts["positive_positive"] + counts["negative_positive"]
+        limits = exact_interval(right, subject["labels"], 0.95)
+        plain += limits.low <= 0.92 <= limits.high
+        held += float(subject["corrected"]["low"]) <= 0.92 <= float(subject["corrected"]["high"])
+    assert held >= 18
+    assert plain <= 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 
 import pytest
 
@@ -16,6 +17,7 @@ from slaverify.judging.calibration import (
     UnitKey,
     calibration_record,
     final_of,
+    labels_that_reach,
     read_back,
     ruled_records,
 )
@@ -301,3 +303,14 @@ def test_figures_by_hand() -> None:
     wider = found["sensitivity"]
     assert wider.low is not None
     assert wider.low < figures([Seen(True, 80, 80, 76), Seen(False, 20, 20, 4)], 0.95)["sensitivity"].low
+
+
+def test_how_many_labels_would_show_a_rate() -> None:
+    wanted = labels_that_reach(0.97, Decimal("0.95"))
+    assert wanted is not None
+    assert exact_interval(0.97 * wanted, wanted, 0.95).low >= 0.95
+    assert exact_interval(0.97 * (wanted - 1), wanted - 1, 0.95).low < 0.95
+    # With no error at all: the least n with .95^n <= .025.
+    assert labels_that_reach(1.0, Decimal("0.95")) == 72
+    assert labels_that_reach(0.94, Decimal("0.95")) is None
+    assert labels_that_reach(0.9500001, Decimal("0.95")) is None
