@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures
@@ -213,7 +214,24 @@ def _figure(tree: JsonObject, name: str) -> Node:
     value, low, high = (at(tree, f"{name}.{key}") for key in ("value", "low", "high"))
     if not isinstance(value, str) or not isinstance(low, str) or not isinstance(high, str):
         return say("figure.none")
-    return say("method.with_limits", value=share(value), low=share(low, "down"), high=share(high, "up"))
+    # What the figure is a share of: positives by people for the sensitivity, the others for the specificity.
+    right, wrong = _PARTS[name]
+    seen, of = _at(tree, f"matrix.counts.{right}"), _at(tree, f"matrix.counts.{wrong}")
+    if Decimal(value) >= 1:
+        return say("method.all_of", x=seen, n=seen + of, low=_limit(low, "down"))
+    if Decimal(value) <= 0:
+        return say("method.none_of", n=seen + of, high=_limit(high, "up"))
+    return say("method.with_limits", value=share(value), low=_limit(low, "down"), high=_limit(high, "up"))
+
+
+_PARTS = {
+    "sensitivity": ("positive_positive", "negative_positive"),
+    "specificity": ("negative_negative", "positive_negative"),
+}
+
+
+def _limit(value: str, rounding: str) -> Node:
+    return share(value, rounding) if 0 < Decimal(value) < 1 else real(value, 0)
 
 
 def _real(tree: JsonObject, name: str) -> Node:

@@ -85,6 +85,13 @@ def _share(value: JsonValue) -> Node:
     return share(value, "near")
 
 
+def _rate(value: JsonValue) -> Node:
+    """Say how often a judge was right; where no error was seen, or no hit, that is no 100 % and no 0 %."""
+    if isinstance(value, str) and Decimal(value) in (0, 1):
+        return say("figure.no_error_seen" if Decimal(value) == 1 else "figure.no_hit_seen")
+    return _share(value)
+
+
 def _real(value: JsonValue, digits: int = 2) -> Node:
     return real(value, digits) if isinstance(value, str) else say("figure.none")
 
@@ -108,12 +115,15 @@ def _l01(facts: Facts, args: JsonObject) -> Iterator[Node]:
         n=_count(args, "judged"),
         labels=_count(args, "labels"),
         kappa=_real(args.get("kappa")),
-        sensitivity=_share(args.get("sensitivity")),
-        specificity=_share(args.get("specificity")),
+        sensitivity=_rate(args.get("sensitivity")),
+        specificity=_rate(args.get("specificity")),
         equivalent=_real(args.get("equivalent_labels"), 0),
     )
-    if args.get("annotators") == 2:
-        yield _say("L01.disagreement", disagreement=_share(args.get("disagreement")))
+    apart = args.get("disagreement")
+    if args.get("annotators") == 2 and isinstance(apart, str) and Decimal(apart) == 0:
+        yield _say("L01.agreed")
+    elif args.get("annotators") == 2:
+        yield _say("L01.disagreement", disagreement=_share(apart))
     else:
         yield _say("L01.one_annotator")
 
