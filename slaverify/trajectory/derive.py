@@ -8,16 +8,19 @@ Source: docs/spec/trajectory.md, section "Derivation".
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from slaverify.canonical import JsonObject
+from slaverify.trajectory.event_paths import resolve
 from slaverify.trajectory.question import Kind, Question, SearchPlace, Track
 from slaverify.trajectory.state_contract import StateContract
-from slaverify.trajectory.state_model import Event, instant
-from slaverify.trajectory.templates import joined, rendered, value_at
+from slaverify.trajectory.state_model import Event, Join, instant, plain
+from slaverify.trajectory.templates import rendered, values_at
 
 ORDER: Mapping[Track, tuple[Kind, ...]] = {
     Track.PERSPECTIVE: (
@@ -75,8 +78,13 @@ class _Derivation:
         self.contract, self.corpus, self.language = contract, contract.corpus, language
         self.skipped: Counter[str] = Counter()
         self.by_type: dict[str, list[Event]] = {}
+        self.times: dict[str, list[datetime]] = {}
+        self.trees: dict[str, JsonObject] = {}
+        self.values: dict[tuple[str, str], frozenset[str]] = {}
         for event in contract.events:
             self.by_type.setdefault(event.type, []).append(event)
+            self.times.setdefault(event.type, []).append(instant(event.timestamp))
+            self.trees[event.id] = plain(event)
 
     def perspective(self) -> Iterator[tuple[str, Question]]:
         rules = self.contract.evaluation.perspective
@@ -85,8 +93,10 @@ class _Derivation:
             for event in self.by_type.get(target.event_type, ()):
                 if not event.artifacts():
                     continue
-                text = rendered(target.text, event, f"targets.{target.event_type}")
-                terms = tuple(rendered(term, event, f"targets.{target.event_type}") for term in target.terms)
+                text = rendered(target.text, self.trees[event.id], f"targets.{target.event_type}")
+                terms = tuple(
+                    rendered(term, self.trees[event.id], f"targets.{target.event_type}") for term in target.terms
+                )
                 for actor in rules.actors:
                     for question in self._perspective(event, actor, text, terms):
                         yield f"{event.id}\0{actor}", question
@@ -141,7 +151,7 @@ class _Derivation:
             gap = _days(link.max_gap_days)
             for cause in self.by_type.get(link.cause_event_type, ()):
                 near = self._after(cause, link.effect_event_type, gap)
-                effect = next((one for one in near if joined(cause, one, link.join)), None)
+                effect = next((one for one in near if self._joined(cause, one, link.join)), None)
                 linked = effect is not None
                 effect = effect or next(iter(near), None)
                 if effect is None:
@@ -151,7 +161,10 @@ class _Derivation:
                     continue
                 as_of = max((self.corpus.by_id[one] for one in evidence), key=lambda one: (one.at, one.id))
                 where = f"causal_links.{link.name}"
-                said = (rendered(link.cause_text, cause, where), rendered(link.effect_text, effect, where))
+                said = (
+                    rendered(link.cause_text, self.trees[cause.id], where),
+                    rendered(link.effect_text, self.trees[effect.id], where),
+                )
                 yield (
                     f"{cause.id}\0{link.name}",
                     Question(
@@ -173,7 +186,7 @@ class _Derivation:
                         cause_artifacts=cause.artifacts(),
                         effect_artifacts=effect.artifacts(),
                         required=evidence,
-                        baseline_term=_term(cause, rules.baseline_term),
+                        baseline_term=_term(self.trees[cause.id], rules.baseline_term),
                     ),
                 )
 
@@ -189,7 +202,7 @@ class _Derivation:
                     self.skipped["window_open"] += 1
                     continue
                 near = self._after(trigger, pair.response_event_type, gap)
-                response = next((one for one in near if joined(trigger, one, pair.join)), None)
+                response = next((one for one in near if self._joined(trigger, one, pair.join)), None)
                 evidence = () if response is None else response.artifacts()
                 if response is not None and not evidence:
                     self.skipped["unrecorded"] += 1
@@ -201,7 +214,7 @@ class _Derivation:
                         track=Track.SILENCE,
                         kind=Kind.ABSENT if response is None else Kind.PRESENT,
                         root_event_id=trigger.id,
-                        text=self._asked_silence(rendered(pair.text, trigger, where), end),
+                        text=self._asked_silence(rendered(pair.text, self.trees[trigger.id], where), end),
                         actor=self.contract.evaluation.reviewer,
                         role=self.contract.policy.actors[self.contract.evaluation.reviewer],
                         as_of=end.isoformat(),
@@ -210,16 +223,30 @@ class _Derivation:
                         required=evidence,
                         need="all",
                         places=tuple(
-                            SearchPlace(one.subsystem, tuple(rendered(term, trigger, where) for term in one.any_terms))
+                            SearchPlace(
+                                one.subsystem,
+                                tuple(rendered(term, self.trees[trigger.id], where) for term in one.any_terms),
+                            )
                             for one in pair.search_space
                         ),
                     ),
                 )
 
+    def _joined(self, first: Event, second: Event, joins: tuple[Join, ...]) -> bool:
+        """Say whether every join holds: both sides have a value in common."""
+        return all(self._values(first, join.cause) & self._values(second, join.effect) for join in joins)
+
+    def _values(self, event: Event, path: str) -> frozenset[str]:
+        key = (event.id, path)
+        if key not in self.values:
+            self.values[key] = values_at(self.trees[event.id], path)
+        return self.values[key]
+
     def _after(self, first: Event, kind: str, gap: timedelta) -> list[Event]:
         """Return the events of a type strictly after the first one and within the gap, in order."""
-        start = instant(first.timestamp)
-        return [one for one in self.by_type.get(kind, ()) if timedelta(0) < instant(one.timestamp) - start <= gap]
+        start, times = instant(first.timestamp), self.times.get(kind, [])
+        # Events are sorted by instant, and so are those of one type.
+        return self.by_type.get(kind, [])[bisect_right(times, start) : bisect_right(times, start + gap)]
 
     def _asked_perspective(self, actor: str, moment: datetime, text: str) -> str:
         if self.language == "en":
@@ -241,6 +268,6 @@ def _days(text: str) -> timedelta:
     return timedelta(seconds=float(Decimal(text) * 86_400))
 
 
-def _term(event: Event, path: str) -> str:
-    value = value_at(event, path)
+def _term(tree: JsonObject, path: str) -> str:
+    value = resolve(tree, path)
     return value if isinstance(value, str) else ""

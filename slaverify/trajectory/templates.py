@@ -8,38 +8,32 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from slaverify.canonical import JsonObject
 from slaverify.errors import Text, TrajectoryError
 from slaverify.trajectory.event_paths import resolve
-from slaverify.trajectory.state_model import Event, Join, plain
 
 _HOLE = re.compile(r"\{([^{}]*)\}")
 
 
-def value_at(event: Event, path: str) -> object:
-    """Return what stands at a path of an event, null where nothing does."""
-    return resolve(plain(event), path)
-
-
-def rendered(template: str, event: Event, where: str) -> str:
-    """Return a template filled from an event. Raises: TrajectoryError SLV-T014 for a null or a list."""
-    tree = plain(event)
+def rendered(template: str, tree: JsonObject, where: str) -> str:
+    """Return a template filled from an event's tree. Raises: TrajectoryError SLV-T014 for a null or a list."""
+    event = str(tree.get("id"))
 
     def fill(match: re.Match[str]) -> str:
         value = resolve(tree, match.group(1))
         if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-            raise _unresolved(match.group(1), event.id, where)
+            raise _unresolved(match.group(1), event, where)
         return str(value)
 
     rest = _HOLE.sub("", template)
     if "{" in rest or "}" in rest:
-        raise _unresolved(template, event.id, where)
+        raise _unresolved(template, event, where)
     return _HOLE.sub(fill, template)
 
 
-def joined(first: Event, second: Event, joins: tuple[Join, ...]) -> bool:
-    """Say whether every join holds: both sides have a value, and a list is the set of its members."""
-    here, there = plain(first), plain(second)
-    return all(_values(resolve(here, join.cause)) & _values(resolve(there, join.effect)) for join in joins)
+def values_at(tree: JsonObject, path: str) -> frozenset[str]:
+    """Return what a join compares at a path: one value, or the members of a list; empty where nothing stands."""
+    return _values(resolve(tree, path))
 
 
 def _values(value: object) -> frozenset[str]:

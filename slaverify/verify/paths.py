@@ -18,7 +18,7 @@ from slaverify.contract import LoadedContract
 from slaverify.errors import SlaverifyError, Text
 from slaverify.evalset import Item
 from slaverify.evidence import Bundle
-from slaverify.run import DerivedExchange
+from slaverify.run import PLAN, DerivedExchange, read_plan
 from slaverify.scoring import ScoreRecord
 from slaverify.trajectory import balance, read_trace, run_baselines
 from slaverify.trajectory.dialects import dialect_of
@@ -157,7 +157,7 @@ def replayed_paths(bundle: Bundle, ground: Ground, scored: Sequence[ScoredPath])
 
 def _terms(bundle: Bundle, contract: LoadedContract) -> LoopTerms:
     version = str(bundle.json(_ENVIRONMENT).get("harness_version"))
-    return loop_terms(contract.model, str(bundle.json("manifest.json").get("run_id")), version)
+    return loop_terms(contract.model, read_plan(bundle.read(PLAN)).run_id, version)
 
 
 def _lines(scored: ScoredPath) -> list[JsonObject]:
