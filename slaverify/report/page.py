@@ -37,6 +37,7 @@ SECTIONS = (
     "annex_items",
     "annex_glossary",
     "annex_mapping",
+    "annex_custody",
 )
 TEMPLATE_FILES = (
     "page.html.j2",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report.facts import Facts, objects, text
+from slaverify.report.sections.checklist import checklist
 from slaverify.report.sections.item import OUTCOMES
 from slaverify.report.sections.statement import VERDICTS
 from slaverify.report.words import Node, code, column, heading, paragraph, say, section, table
@@ -37,11 +38,12 @@ SOURCES = ("measure_2_1", "measure_2_3", "measure_2_5", "ai_600_1", "llm09", "ai
 
 
 def annexes(facts: Facts) -> list[Node]:
-    """Return annexes A (items), B (glossary) and C (mapping)."""
+    """Return annexes A (items), B (glossary), C (mapping) and D (chain of custody)."""
     return [
         section("annex_items", [heading("annex.items", id="annex-items"), *_items(facts)]),
         section("annex_glossary", [heading("annex.glossary", id="annex-glossary"), _glossary()]),
         section("annex_mapping", [heading("annex.mapping", id="annex-mapping"), *_mapping()]),
+        checklist(facts),
     ]
 
 

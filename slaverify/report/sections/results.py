@@ -68,6 +68,7 @@ RULE_REASONS = frozenset(
         "class_undetermined",
         "cut_body",
         "no_rule",
+        "other_words",
         "hit_by_range",
         "less_precise",
         "norm_not_said",
