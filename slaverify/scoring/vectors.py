@@ -32,7 +32,7 @@ ELSEWHERE = {
 }
 """Kinds of reference that this room does not read, and why."""
 
-_RECORD_KEYS = ("outcome", "correctness", "class", "verdict", "abstention", "grounding")
+_RECORD_KEYS = ("outcome", "correctness", "class", "verdict", "abstention", "grounding", "errors", "weight")
 _POLICIES = frozenset(Policies.model_fields) - {"json_"} | {"json"}
 _BOTH = (SlaverifyError, ProblemsError, ArithmeticError, LookupError, TypeError, ValueError)
 
