@@ -15,6 +15,8 @@ from tests.engine.endpoints import endpoint_spec
 from tests.run.world import World
 
 ITEMS, WORKERS, LATENCY_S = 640, 64, 0.05
+BARE_MS = 0.16
+"""CPU of the bare loop on the quiet machine of docs/validation/throughput.md, milliseconds an item."""
 
 
 def slow(seen: Seen) -> Reply:
@@ -59,7 +61,9 @@ def test_ten_thousand_items_from_contract_to_scores(capsys):
                 print(f"\n{bench.row('bare loop', 10_000, connections, bare)}")
                 print(f"{bench.row('whole run', 10_000, connections, told)} (limit {most} x on a quiet machine)")
             assert told["accurate"] == bare["accurate"] == 9_500
-            assert 1000 * told["cpu_s"] / 10_000 <= 2.0
+            # Busy cores take more CPU time for the same work: the bare loop tells how much.
+            slower = max(1.0, 1000 * bare["cpu_s"] / 10_000 / BARE_MS)
+            assert 1000 * told["cpu_s"] / 10_000 <= 2.0 * slower
             assert told["rss_mb"] <= 120
             # Time is judged only where nobody else is at work: the bare loop tells.
             if bare["wall_s"] <= 1.1 * ideal:
