@@ -199,10 +199,10 @@ class _Walk:
 
 
 class ProbeConversation:
-    """Asks the public probe with tools on offer; nothing of a bank is in it."""
+    """Asks the public probe with tools on offer, or with an empty context; nothing of a bank is in it."""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self.dialect = dialect
+    def __init__(self, dialect: Dialect, *, context: bool = False) -> None:
+        self.dialect, self.context = dialect, context
 
     def package(self, query: str) -> JsonObject:
         """Return the query package of the probe."""
@@ -216,10 +216,13 @@ class ProbeConversation:
         schema = answer_schema(Track.SILENCE)
         as_of = "2026-01-01T00:00:00+00:00"
         view = view_tree(public_id, query, schema, "public", "public", as_of, policy, Budget(), "es")
-        return package(view, (), Offer(Budget().max_turns, Budget().max_calls, last=False))
+        left = Offer(1, 0, last=True) if self.context else Offer(Budget().max_turns, Budget().max_calls, last=False)
+        return package(view, (), left, () if self.context else None)
 
     def called(self, reading: Reading) -> bool:
-        """Say whether a reply holds a call that the tools could carry out."""
+        """Say whether a reply holds a call that the tools could carry out; where none are offered, none is due."""
+        if self.context:
+            return True
         content = None if reading.turn is None else self.dialect(reading.turn)
         return content is not None and any(_usable(call) for call in content.calls)
 
@@ -235,11 +238,11 @@ def has_tools(contract: Contract) -> bool:
 
 
 def tool_probe(contract: Contract) -> ProbeConversation | None:
-    """Return how the public probe offers tools; None for an engine without any."""
+    """Return how the public probe of an engine with tools is asked; None for an engine without any."""
     agreed = contract.method.trajectory
-    if agreed is None or not has_tools(contract) or agreed.mode != "tool":
+    if agreed is None or not has_tools(contract):
         return None
-    return ProbeConversation(dialect_of(contract.endpoint.adapter))
+    return ProbeConversation(dialect_of(contract.endpoint.adapter), context=agreed.mode == "context")
 
 
 def loop_terms(contract: Contract, run_id: str, version: str) -> LoopTerms:
