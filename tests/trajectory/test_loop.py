@@ -7,6 +7,10 @@ import json
 import pytest
 
 from slaverify.cli.demo.agent import Agent
+from slaverify.contract import Outcome
+from slaverify.engine import Reading
+from slaverify.trajectory.dialects import plain_json
+from slaverify.trajectory.loop import ProbeConversation
 from slaverify.trajectory.runtime import packed
 from tests.trajectory.state import crm, of_kind, questions
 from tests.trajectory.talks import DIALECTS, item_of, talk
@@ -198,3 +202,11 @@ def test_instructions_inside_a_document_are_data() -> None:
     done = talk(plain({"calls": [call("fetch_artifact", artifact_id=hidden)]}), question)
     assert {line["status"] for line in done.trace if line["type"] == "call"} == {"unavailable"}
     assert hidden not in json.dumps([one["transcript"] for one in done.sent]).replace(f'"artifact_id": "{hidden}"', "")
+
+
+def test_the_probe_of_context_mode_offers_nothing_and_asks_for_no_call() -> None:
+    probe = ProbeConversation(plain_json, context=True)
+    package = probe.package("¿Qué hay?")
+    assert package["tools"] == [] and package["turn"]["question"]["context"] == []
+    assert probe.called(Reading(Outcome.ANSWERED))
+    assert not ProbeConversation(plain_json).called(Reading(Outcome.ANSWERED))

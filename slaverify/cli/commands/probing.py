@@ -110,12 +110,21 @@ def export_rows(run_folder: Path, as_json: bool) -> int:
     from slaverify.audit.session import contract_of_run
     from slaverify.engine import compile_endpoint
     from slaverify.engine.plugins import load_plugins
+    from slaverify.errors import ApplicationError, Text
     from slaverify.run import rules_of
     from slaverify.run.journal import Journal
     from slaverify.run.runner import export_run
+    from slaverify.trajectory.loop import has_tools
 
     folder = run_folder.resolve()
     model = contract_of_run(folder).model
+    if has_tools(model):
+        raise ApplicationError(
+            "SLV-A034",
+            Text("las filas de un motor con herramientas se escriben al terminar", "written when the run has ended"),
+            why=Text("sus turnos se recorren con el contrato de estado", "its turns need the state contract"),
+            where=str(folder),
+        )
     load_plugins(model.method.plugins)
     target = folder / "private" / EXPORT
     with Journal.open(journal_path(folder)) as journal:
