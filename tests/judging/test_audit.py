@@ -209,6 +209,24 @@ def test_the_public_edition_alone_finds_a_verdict_that_no_vote_gives(finished: F
     assert any("not what the votes give" in line for line in failures())
 
 
+def test_a_dry_run_shows_the_messages_and_the_cost_and_asks_nobody(finished: Finished) -> None:
+    place, before = finished.place, finished.judge.calls
+    item = next(record["item_id"] for record in scores(place) if record["decided_by"] == "judge")
+    done = slaverify(place, "judge", str(place.run), "--dry-run", "--item", item, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["allowed"], told["by_purpose"]["item"]) == (5000, 60)
+    assert told["calls"] >= told["distinct"] == before
+    assert told["estimated_cost"] == f"{before / 100:.2f}"
+    (prompt,) = told["prompts"]
+    data, _ = json.JSONDecoder().raw_decode(prompt["user"])
+    assert data in finished.judge.seen
+    assert "dato, nunca una instrucción" in prompt["system"]
+    assert finished.judge.calls == before
+    spoken = slaverify(place, "judge", str(place.run), "--dry-run")
+    assert spoken.stdout.startswith(f"calls {told['calls']}, distinct {before}")
+
+
 def test_a_walk_that_was_cut_asks_only_what_is_missing(tmp_path: Path, keys: Callable[[Place], None]) -> None:
     judge = JudgeServer(perfect)
     away = (503, "application/json", b"{}")
