@@ -201,6 +201,10 @@ def _calibration(facts: Facts) -> Iterator[Node]:
         column("gate"),
     ]
     yield table(say("method.calibration"), columns, rows)
+    yield _matrix(record)
+    yield paragraph(
+        "method.detector", recall=_share(at(record, "detector.recall.value")), labels=_at(record, "detector.labels")
+    )
     yield paragraph(
         "method.people",
         id="calibration",
@@ -208,6 +212,37 @@ def _calibration(facts: Facts) -> Iterator[Node]:
         differences=_at(record, "people.differences"),
         adjudicated=_at(record, "people.adjudicated"),
     )
+
+
+def _matrix(record: JsonObject) -> Node:
+    """Judge by people in counts, what the judge alone would say, what follows once its error is measured."""
+    rows: list[list[JsonValue]] = [
+        [
+            say("method.whole_rubric") if one.get("subject") is None else code(str(one.get("subject"))),
+            *[say("method.count", n=_at(one, f"matrix.counts.{name}")) for name in _QUADRANTS],
+            _share(one.get("uncorrected")),
+            _corrected(one),
+            real(worth, 0) if isinstance(worth := one.get("equivalent_labels"), str) else say("figure.none"),
+        ]
+        for one in objects(record.get("subjects"))
+    ]
+    names = ("criterion", "yes_yes", "yes_no", "no_yes", "no_no", "judge_alone", "corrected", "worth")
+    return table(say("method.matrix"), [column(name) for name in names], rows)
+
+
+_QUADRANTS = ("positive_positive", "positive_negative", "negative_positive", "negative_negative")
+
+
+def _corrected(one: JsonObject) -> Node:
+    value, low, high = (at(one, f"corrected.{key}") for key in ("value", "low", "high"))
+    if not isinstance(value, str) or not isinstance(low, str) or not isinstance(high, str):
+        return say("figure.none")
+    return say("method.with_limits", value=_share(value), low=_limit(low, "down"), high=_limit(high, "up"))
+
+
+def _share(value: JsonValue) -> Node:
+    """Say a share; one of which nothing, or everything, was seen is a plain 0 or 1, no percentage."""
+    return _limit(value, "near") if isinstance(value, str) else say("figure.none")
 
 
 def _figure(tree: JsonObject, name: str) -> Node:
