@@ -158,6 +158,7 @@ def test_explain_names_the_citations_and_what_was_expected(finished: Place) -> N
     assert all({"id", "found", "expected"} <= set(row) for row in one["citations"])
 
 
+@pytest.mark.nightly  # another whole verification; the digest of the bundle alone would catch it
 def test_a_bundle_with_another_catalogue_fails(finished: Place, tmp_path: Path) -> None:
     parts = finished.bundle()
     changed = tmp_path / "changed.zip"
