@@ -52,7 +52,7 @@ def report(folder: Path) -> dict[str, float]:
     from tests.evidence.pki import Tsa, auditor, tsa
 
     bundle, files, _, closing = load(folder)
-    begun = time.perf_counter()
+    begun, worked = time.perf_counter(), time.process_time()
     model = build(bundle, "es", renderer())
     built = time.perf_counter()
     page = render(model, files["manifest.json"])
@@ -66,6 +66,7 @@ def report(folder: Path) -> dict[str, float]:
         "draw": drawn - built,
         "sign": signed - drawn,
         "whole": signed - begun,
+        "cpu": time.process_time() - worked + _children_cpu(),
         "pages": pdf.count(b"/Type /Page\n") + pdf.count(b"/Type/Page/") + pdf.count(b"/Type /Page "),
         "kb": len(pdf) / 1000,
         "mb": peak(),
@@ -81,13 +82,13 @@ def check(folder: Path, annex: bool) -> dict[str, float]:
 
     bundle, _, opened, _ = load(folder)
     contract = parse_contract((folder / "contract.json").read_bytes(), "contract.json")
-    begun = time.perf_counter()
+    begun, worked = time.perf_counter(), time.process_time()
     found = verify(
         VerifyRequest(now=NOW, bundle=bundle, trust=Trust(contract=contract), annex=opened if annex else None)
     )
-    spent = time.perf_counter() - begun
+    spent, cpu = time.perf_counter() - begun, time.process_time() - worked
     assert found.exit_code == 0, [(one.id, one.reason.en) for one in found.failed()]
-    return {"whole": spent, "mb": peak()}
+    return {"whole": spent, "cpu": cpu, "mb": peak()}
 
 
 def peak() -> float:
@@ -100,6 +101,13 @@ def _children() -> float:
     import resource
 
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+
+
+def _children_cpu() -> float:
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def alone(step: str, folder: Path) -> dict[str, float]:
@@ -154,20 +162,24 @@ def document(items: int, found: dict[str, dict[str, float]], model: int) -> str:
         f"WeasyPrint {metadata.version('weasyprint')}, Python {platform.python_version()}, {os.cpu_count()} cores,",
         f"load {load_now:.1f}.",
         "",
-        "| what | seconds | limit | peak, MB | limit |",
-        "|---|---:|---:|---:|---:|",
-        f"| report.json from the bundle | {one['build']:.1f} | | | |",
-        f"| pages drawn (a process of its own) | {one['draw']:.1f} | | {one['mb_child']:.0f} | 300 |",
-        f"| signature and token | {one['sign']:.1f} | | | |",
-        f"| the report, whole | {one['whole']:.1f} | 30 | {one['mb']:.0f} | 300 |",
-        f"| verification of the bundle, V16 to V19 | {check_public['whole']:.1f} | 5 | {check_public['mb']:.0f} | |",
-        f"| the same with the opened annex (rules again) | {check_annex['whole']:.1f} | | {check_annex['mb']:.0f} | |",
+        "| what | seconds | CPU, s | goal, s | peak, MB | goal |",
+        "|---|---:|---:|---:|---:|---:|",
+        f"| report.json from the bundle | {one['build']:.1f} | | | | |",
+        f"| pages drawn (a process of its own) | {one['draw']:.1f} | | | {one['mb_child']:.0f} | 300 |",
+        f"| signature and token | {one['sign']:.1f} | | | | |",
+        f"| the report, whole | {one['whole']:.1f} | {one['cpu']:.1f} | 30 | {one['mb']:.0f} | 300 |",
+        _row("verification of the bundle, V16 to V19", check_public, "5"),
+        _row("the same with the opened annex (rules again)", check_annex, ""),
         "",
         f"The PDF has {one['kb']:.0f} kB, report.json {model / 1000:.0f} kB: items are capped on the page, the whole",
         "list stays in the evidence, under its digest. The files are held in memory here; a command reads from disk.",
         "",
     )
     return "\n".join(lines)
+
+
+def _row(name: str, found: dict[str, float], goal: str) -> str:
+    return f"| {name} | {found['whole']:.1f} | {found['cpu']:.1f} | {goal} | {found['mb']:.0f} | |"
 
 
 if __name__ == "__main__":
