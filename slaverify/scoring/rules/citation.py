@@ -10,6 +10,7 @@ Source: docs/spec/citations.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,14 +21,19 @@ from slaverify.scoring.assertion import Assertion, assertion, last_correction
 from slaverify.scoring.citations.cited import expansion_of, granularity_of, in_range, mentions_in, norm_in_context
 from slaverify.scoring.citations.grammar import Mention
 from slaverify.scoring.citations.ids import CitationId, Fit, compare, parse_id
+from slaverify.scoring.citations.numbering import FIGURE, figure
 from slaverify.scoring.reasons import Reason
 from slaverify.scoring.record import Correctness
 from slaverify.scoring.resolution import DUMP, Finding, joined
+from slaverify.scoring.result import Span
 from slaverify.scoring.rules.task import Task
 
 NAME = "citation@1"
 POLICIES = ("granularity", "range_expansion")
 
+_NUMBER = re.compile(
+    rf"\W{{0,3}}(?:(?:la|el|es|n[°º]\.?|nro\.?|numero)\s{{0,3}}){{0,4}}({FIGURE})(?:/([0-9]{{4}}))?[.!]?"
+)
 _REASONS = {
     Fit.OTHER_NORM: Reason.OTHER_NORM,
     Fit.OTHER_SUFFIX: Reason.OTHER_SUFFIX,
@@ -55,7 +61,7 @@ def judge(task: Task, reference: CitationReference) -> Finding | None:
     if wanted is None:
         return Finding(Correctness.UNDETERMINED, Reason.NO_RULE, None)
     wanted = _in_context(wanted, task)
-    found = _mentions(task)
+    found = _mentions(task) if wanted.parts else _norms(task, wanted)
     asserted = [one for one in found if assertion(task.passage, one.span) is not Assertion.NEGATED] if found else []
     doubtful = [one for one in asserted if assertion(task.passage, one.span) is Assertion.DOUBTFUL]
     if not found:
@@ -73,6 +79,18 @@ def judge(task: Task, reference: CitationReference) -> Finding | None:
 def _in_context(wanted: CitationId, task: Task) -> CitationId:
     norm = norm_in_context(task.query, task.settings) if wanted.norm == "?" else None
     return wanted if norm is None else wanted.of(norm)
+
+
+def _norms(task: Task, wanted: CitationId) -> list[Mention]:
+    # where a norm is asked for, a mere number ("21.719") is a norm of that type
+    if mentions_in(task.passage.text, task.query, task.settings):
+        return _mentions(task)
+    bare = _NUMBER.fullmatch(task.passage.folded.strip())
+    kind = wanted.norm.rpartition(":")[0]
+    if bare is None or kind.count(":") != 1:
+        return []
+    year = f"-{bare.group(2)}" if bare.group(2) else ""
+    return [Mention(Span(0, len(task.passage.text)), CitationId(f"{kind}:{figure(bare.group(1))}{year}"))]
 
 
 def _mentions(task: Task) -> list[Mention]:
