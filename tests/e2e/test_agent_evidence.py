@@ -24,6 +24,9 @@ from tests.e2e.agents import make_agent_place, write_agent_contract
 from tests.e2e.line import Place, audit_arguments, environment, slaverify, tsa
 
 
+pytestmark = pytest.mark.nightly
+
+
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """Return an audit of the honest agent that stopped after its decision."""
@@ -92,7 +95,6 @@ def test_another_state_contract_is_found(scored: Place, tmp_path: Path) -> None:
     assert found(run) == ["state_contract_digest"]
 
 
-@pytest.mark.nightly
 def test_a_killed_run_goes_on_to_the_same_scores(tmp_path: Path) -> None:
     """Killed in the middle of a question, twice: the loop walks the recorded turns again and goes on."""
     agent, left = Agent("honest"), [31, 29]
