@@ -23,7 +23,6 @@ from slaverify.verify.replay import replay_parts
 from tests.e2e.agents import make_agent_place, write_agent_contract
 from tests.e2e.line import Place, audit_arguments, environment, slaverify, tsa
 
-
 pytestmark = pytest.mark.nightly
 
 
