@@ -203,7 +203,7 @@ def _calibration(facts: Facts) -> Iterator[Node]:
     yield table(say("method.calibration"), columns, rows)
     yield _matrix(record)
     yield paragraph(
-        "method.detector", recall=_share(at(record, "detector.recall.value")), labels=_at(record, "detector.labels")
+        "method.detector", recall=_recall(at(record, "detector.recall.value")), labels=_at(record, "detector.labels")
     )
     yield paragraph(
         "method.people",
@@ -238,6 +238,12 @@ def _corrected(one: JsonObject) -> Node:
     if not isinstance(value, str) or not isinstance(low, str) or not isinstance(high, str):
         return say("figure.none")
     return say("method.with_limits", value=_share(value), low=_limit(low, "down"), high=_limit(high, "up"))
+
+
+def _recall(value: JsonValue) -> Node:
+    if isinstance(value, str) and Decimal(value) == 1:
+        return say("figure.no_error_seen")
+    return _share(value)
 
 
 def _share(value: JsonValue) -> Node:
