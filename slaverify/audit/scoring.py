@@ -32,7 +32,7 @@ RULES = "scoring/rules.jsonl"
 """File of the annex with the full results of the rules: they name references."""
 ANNEX_FOLDER = "annex"
 """Folder of `private/` with the files that the sealed annex will hold."""
-_ANSWER_ONLY = ("rule", "status", "reason", "extracted", "canonical_answer", "spans", "flags")
+_ANSWER_ONLY = ("rule", "status", "reason", "extracted", "canonical_answer", "spans", "flags", "part")
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleTrace:
-    """The result of one rule on one answer; `rule` is `name@version`, spans lie in the clean text."""
+    """The result of one rule on one answer; `rule` is `name@version`, spans lie in the clean text.
+
+    `part` names the field, the words or the code that it is about; null: the whole answer.
+    """
 
     rule: str
     status: Status
@@ -47,6 +50,7 @@ class RuleTrace:
     spans: tuple[Span, ...] = ()
     settings_used: tuple[tuple[str, str], ...] = ()
     flags: tuple[str, ...] = ()
+    part: str | None = None
 
     def summary(self) -> RuleSummary:
         """Return the public part."""
@@ -65,6 +69,7 @@ class RuleTrace:
             "spans": [[span.start, span.end] for span in self.spans],
             "settings_used": dict(self.settings_used),
             "flags": sorted(set(self.flags)),
+            "part": self.part,
         }
 
 

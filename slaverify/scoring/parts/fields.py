@@ -68,7 +68,7 @@ def parts_of(item: Item, text: str, bare: str, settings: Settings) -> Parts | No
     ignored = {path.removeprefix("$.") for path in item.reference.ignore}
     fields = [one for one in _paired(item.reference.value, answer) if one.path not in ignored]
     traces = [_judged(one, settings) for one in fields[:MOST]]
-    wrong = [trace.canonical_answer or "" for trace in traces if trace.correctness is not Correctness.CORRECT]
+    wrong = [trace.part or "" for trace in traces if trace.correctness is not Correctness.CORRECT]
     critical = settings.critical_fields
     decisive = wrong if not critical else [path for path in wrong if _named(path) in critical or path in critical]
     correctness = Correctness.INCORRECT if decisive else Correctness.CORRECT

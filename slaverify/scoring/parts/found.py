@@ -29,6 +29,6 @@ def part(
         correctness=correctness,
         reason=reason,
         extracted=got,
-        canonical_answer=name,
         canonical_reference=due,
+        part=name,
     )
