@@ -54,7 +54,8 @@ class RuleTrace:
 
     def summary(self) -> RuleSummary:
         """Return the public part."""
-        return RuleSummary(self.rule, self.status.value, self.correctness.value, self.reason.value, self.flags)
+        flags = tuple(sorted(set(self.flags)))
+        return RuleSummary(self.rule, self.status.value, self.correctness.value, self.reason.value, flags)
 
     def to_json(self) -> JsonObject:
         """Return the result as it stands in `scoring/traces.jsonl`, without the key of the answer."""

@@ -42,6 +42,10 @@ def test_no_text_raises(answer: str, at: int) -> None:
     _never_raises(answer, at)
 
 
+def test_a_record_is_read_back_whatever_the_order_of_its_flags() -> None:
+    _never_raises("0/0 RESPUESTA:NO:RESPUESTA", 0)
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @settings(max_examples=100_000, deadline=None, suppress_health_check=list(HealthCheck))
