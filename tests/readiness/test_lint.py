@@ -11,8 +11,9 @@ from slaverify.errors import ProblemsError
 from slaverify.readiness import Level, amendment, examine, refuse_undecidable, work_plan
 from slaverify.resources import resource
 from tests.contract.support import DEMO, errors, load_tree, raw_tree, set_at
+from tests.tools.plain_draft import plain
 
-TREE = raw_tree(DEMO)
+TREE = plain(raw_tree(DEMO))
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RAG = raw_tree(resource("contratos", "asistente-normativo-cl.yaml"))
 SPEECH = raw_tree(resource("contratos", "transcripcion-audiencias.yaml"))

@@ -18,8 +18,9 @@ from slaverify.readiness import examine, outlook
 from slaverify.readiness.designs import Counted, OfBank, Staged, betting, effective
 from slaverify.statistics import acceptance_numbers, stage_risks, two_stage
 from tests.contract.support import DEMO, load_tree, raw_tree, set_at
+from tests.tools.plain_draft import plain
 
-TREE = raw_tree(DEMO)
+TREE = plain(raw_tree(DEMO))
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 

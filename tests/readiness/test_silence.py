@@ -25,9 +25,10 @@ from slaverify.statistics import (
     two_stage,
 )
 from tests.contract.support import DEMO, load_tree, raw_tree, set_at
+from tests.tools.plain_draft import plain
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-TREE = raw_tree(DEMO)
+TREE = plain(raw_tree(DEMO))
 RAG = raw_tree(resource("contratos", "asistente-normativo-cl.yaml"))
 AGENT = raw_tree(resource("contratos", "agente-crm.yaml"))
 SPEECH = raw_tree(resource("contratos", "transcripcion-audiencias.yaml"))
