@@ -14,9 +14,11 @@ from slaverify.contract.load import dump_yaml
 from slaverify.contract.numbers import nearest_threshold, smallest_n
 from slaverify.errors import ProblemsError
 from slaverify.statistics import acceptance_numbers, finite_bank_acceptance_numbers
-from tests.contract.support import DEMO, errors, load, load_tree, place, problems, raw_tree, set_at, text_of
+from tests.contract.support import DEMO, errors, load, load_tree, place, problems, raw_tree, set_at
+from tests.tools.plain_draft import plain
 
-TEXT, TREE = text_of(DEMO), raw_tree(DEMO)
+TREE = plain(raw_tree(DEMO))
+TEXT = dump_yaml(TREE)
 
 
 def test_the_demo_has_the_agreed_numbers() -> None:
