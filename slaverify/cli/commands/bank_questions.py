@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,8 @@ def questions(
     """Write `items.jsonl` and `state_contract.json`; a set that trivial engines pass is refused."""
     from slaverify.cli.files import write_new
     from slaverify.contract.load import load_contract
+    import secrets
+
     from slaverify.evalset import write_bank
     from slaverify.trajectory import PathRules, derive, generate, run_baselines
     from slaverify.trajectory.items import ATTACHMENT, question_items

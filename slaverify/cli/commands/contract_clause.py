@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,6 +85,8 @@ def _inconclusive(contract: Contract, lang: str) -> str:
 
 
 def _checklist(loaded: LoadedContract, lang: str) -> list[str]:
+    import tomllib
+
     from slaverify.resources import resource
 
     found = tomllib.loads(resource("plantillas", "clauses.toml").read_text(encoding="utf-8"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from collections.abc import Iterator
 from decimal import Decimal
@@ -150,6 +149,8 @@ def _table(rows: object) -> str:
 
 
 def _e(text: str) -> str:
+    import html
+
     return html.escape(text)
 
 
