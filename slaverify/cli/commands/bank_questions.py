@@ -35,10 +35,10 @@ def questions(
     as_json: bool = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document.")),
 ) -> int:
     """Write `items.jsonl` and `state_contract.json`; a set that trivial engines pass is refused."""
-    from slaverify.cli.files import write_new
-    from slaverify.contract.load import load_contract
     import secrets
 
+    from slaverify.cli.files import write_new
+    from slaverify.contract.load import load_contract
     from slaverify.evalset import write_bank
     from slaverify.trajectory import PathRules, derive, generate, run_baselines
     from slaverify.trajectory.items import ATTACHMENT, question_items
