@@ -24,11 +24,13 @@ SET = resource("contratos", "practica", "preguntas_publicas.jsonl")
 
 
 def contract_at(folder: Path, url: str) -> Path:
-    """The demo contract of 400 items, whose pins are placeholders: a vendor has the contract and nothing else."""
+    """The demo contract and its catalogue, whose pins are placeholders: a vendor has the contract and nothing else."""
     draft = load_contract(resource("contratos", "demo-normativa-cl.yaml"))
     changes = {"endpoint.url": f"{url}/consulta", "engine.version": VERSION, "engine.accepted_echoes": [VERSION]}
     changes |= {"report.languages": ["es"]}
     path = folder / "contrato.yaml"
+    catalogue = "demo-normativa-cl.catalogue.jsonl"
+    (folder / catalogue).write_bytes(resource("contratos", catalogue).read_bytes())
     path.write_text(dump_yaml(freeze(parse_contract(jcs(edited(draft.tree, changes)), "draft").model)), "utf-8")
     return path
 
