@@ -118,6 +118,7 @@ class Desk:
             "parties.custodian.name": "Auditora Ltda.",
             "parties.auditor.keys.0.spki_sha256": spki,
             "report.languages": ["es"],
+            "report.reply_days": 0,
             "report.signature.auditor_spki_sha256": spki,
             "report.signature.tsa_urls": [stamp],
             "report.signature.tsa_roots": [root],
