@@ -121,7 +121,9 @@ def retold(world: World, path: Path, change: Callable[[list[dict]], list[dict]])
 
 
 def content_of_another(lines: list[dict]) -> list[dict]:
-    lines[1]["content"], lines[2]["content"] = lines[2]["content"], lines[1]["content"]
+    # Items of the made bank may say the same: the other one has to say something else.
+    other = next(line for line in lines[2:] if line["content"] != lines[1]["content"])
+    lines[1]["content"], other["content"] = other["content"], lines[1]["content"]
     return lines
 
 
