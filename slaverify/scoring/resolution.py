@@ -4,9 +4,7 @@
 that equals the reference the answer is wrong. 3 With one, every other asserted value has to be explained: one that
 the question states itself, of another kind, is no rival. A list, a disjunction or a range around the right value
 is `multiple_answers`; a rival of the same kind is a `contradiction`; three values or more are a dump. What is
-left is undetermined, never correct.
-
-Source: docs/spec/scoring.md section 7.
+left is undetermined, never correct. Source: docs/spec/scoring.md section 7.
 """
 
 from __future__ import annotations

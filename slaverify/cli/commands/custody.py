@@ -68,12 +68,9 @@ def seal(
     owner = custodian.organisation
     shared = None if plan is None else share_recovery(*plan)
     alone = [Recipient("recovery", age_recipient(store.get_or_make_identity("recovery")))] if shared is None else []
-    parts = [split(item) for item in items]
+    rows = ((item, split(item)) for item in items)
     sealed = seal_items(
-        [
-            SealItem(item.id, item.stratum, part.query, part.reference, item.twin_of, item.cluster)
-            for item, part in zip(items, parts, strict=True)
-        ],
+        [SealItem(one.id, one.stratum, of.query, of.reference, one.twin_of, one.cluster) for one, of in rows],
         parent,
         SealTerms(
             bank_id=slug(bank_id or file.stem),
