@@ -144,15 +144,8 @@ def loads_strict(
     except UnicodeDecodeError as error:
         raise StrictJsonError("encoding", f"byte {error.start}") from error
     _check_depth(data, max_depth)
-    as_text = numbers == "text"
     try:
-        value: JsonValue = json.loads(
-            text,
-            object_pairs_hook=_no_duplicates,
-            parse_int=_number_text if as_text else _integer,
-            parse_float=_number_text if as_text else _no_float,
-            parse_constant=_no_constant,
-        )
+        value: JsonValue = (_TEXTS if numbers == "text" else _INTEGERS).decode(text)
     except StrictJsonError:
         raise
     except json.JSONDecodeError as error:
@@ -252,12 +245,15 @@ def _check_depth(data: bytes, max_depth: int) -> None:
 
 
 def _no_duplicates(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    out: dict[str, JsonValue] = {}
-    for key, value in pairs:
-        if key in out:
+    out = dict(pairs)
+    if len(out) == len(pairs):
+        return out
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
             raise StrictJsonError("duplicate_key", repr(key)[:80])
-        out[key] = value
-    return out
+        seen.add(key)
+    raise AssertionError("fewer keys than pairs")
 
 
 def _integer(token: str) -> int:
@@ -281,6 +277,15 @@ def _no_float(token: str) -> NoReturn:
 
 def _no_constant(token: str) -> NoReturn:
     raise StrictJsonError("non_finite", token)
+
+
+# Made once: a decoder costs as much as the reading of a short line.
+_INTEGERS = json.JSONDecoder(
+    object_pairs_hook=_no_duplicates, parse_int=_integer, parse_float=_no_float, parse_constant=_no_constant
+)
+_TEXTS = json.JSONDecoder(
+    object_pairs_hook=_no_duplicates, parse_int=_number_text, parse_float=_number_text, parse_constant=_no_constant
+)
 
 
 def _check_strings(value: JsonValue, surrogates: str, nfc: bool) -> JsonValue:

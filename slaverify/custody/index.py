@@ -8,11 +8,16 @@ Source: docs/spec/bank.md.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
+from io import BytesIO
+from sys import intern
 
-from slaverify.canonical import StrictJsonError, loads_canonical, sha256_hex
+from slaverify.canonical import StrictJsonError, loads_canonical
 from slaverify.custody import merkle
 from slaverify.custody.commitments import Leaf
 from slaverify.custody.faults import fault
@@ -32,6 +37,11 @@ MAX_ITEMS = 100_000
 PROBE = "probe"
 """The stratum of plants and probes: never in a metric, never drawn as fresh."""
 _MAX_LINE = 1024
+_LEAF = re.compile(
+    rb'\{"c_query":"([0-9a-f]{64})","c_reference":"([0-9a-f]{64})","i":(0|[1-9][0-9]{0,14}),"id":"([a-z0-9][a-z0-9-]{2,63})"'
+    rb',"stratum":"([ !#-\[\]-~]+)"(?:,"twin_of":"([a-z0-9][a-z0-9-]{2,63})")?\}'
+)
+"""The one form of a leaf whose stratum is printable ASCII without escapes: what it matches is canonical."""
 _REQUIRED = {
     "i": is_count,
     "id": is_id,
@@ -48,14 +58,9 @@ class Index:
     leaves: tuple[Leaf, ...]
 
     @cached_property
-    def lines(self) -> tuple[bytes, ...]:
-        """The canonical line of each leaf, without LF."""
-        return tuple(leaf.line() for leaf in self.leaves)
-
-    @cached_property
     def hashes(self) -> tuple[bytes, ...]:
         """The hash of each leaf."""
-        return tuple(merkle.leaf_hash(line) for line in self.lines)
+        return tuple(merkle.leaf_hash(leaf.line()) for leaf in self.leaves)
 
     @cached_property
     def root(self) -> bytes:
@@ -75,14 +80,6 @@ class Index:
             found[leaf.stratum] = found.get(leaf.stratum, 0) + 1
         return dict(sorted(found.items()))
 
-    def file_bytes(self) -> bytes:
-        """Return the bytes of `index.jsonl`."""
-        return b"".join(line + b"\n" for line in self.lines)
-
-    def sha256(self) -> str:
-        """Return the SHA-256 of `index.jsonl`, hex."""
-        return sha256_hex(self.file_bytes())
-
     def ids(self, indices: Iterable[int]) -> tuple[str, ...]:
         """Return the ids of leaf numbers. Raises: CustodyError SLV-K018 for a number that no leaf has."""
         found = []
@@ -93,10 +90,45 @@ class Index:
         return tuple(found)
 
 
+class IndexTally:
+    """What the manifest says of an index that is written line by line: strata, root, digest."""
+
+    def __init__(self) -> None:
+        self._digest = sha256()
+        self._tree = merkle.Frontier()
+        self._strata: Counter[str] = Counter()
+
+    def add(self, leaf: Leaf) -> bytes:
+        """Count the next leaf; return its line of `index.jsonl`, LF included."""
+        line = leaf.line()
+        self._tree.append(merkle.leaf_hash(line))
+        self._strata[leaf.stratum] += 1
+        line += b"\n"
+        self._digest.update(line)
+        return line
+
+    def strata(self) -> dict[str, int]:
+        """Return how many items each stratum has, names ascending."""
+        return dict(sorted(self._strata.items()))
+
+    def root(self) -> bytes:
+        """Return the root of the tree over the leaves."""
+        return self._tree.root()
+
+    def sha256(self) -> str:
+        """Return the SHA-256 of the lines, hex."""
+        return self._digest.hexdigest()
+
+
 def parse_leaf(line: bytes, where: str) -> Leaf:
     """Read one line of the index, without LF. Raises: CustodyError SLV-K018."""
     if len(line) > _MAX_LINE:
         raise _malformed(where, "línea demasiado larga", "line too long")
+    plain = _LEAF.fullmatch(line)
+    if plain is not None:
+        query, reference, number, item, stratum, twin = plain.groups()
+        twin_of = None if twin is None else twin.decode()
+        return Leaf(int(number), item.decode(), intern(stratum.decode()), query.decode(), reference.decode(), twin_of)
     try:
         tree = loads_canonical(line, max_depth=2)
     except StrictJsonError as error:
@@ -123,15 +155,13 @@ def parse_index(data: bytes) -> Index:
         raise _malformed("index.jsonl", "última línea sin LF", "last line without LF")
     if data.count(b"\n") > MAX_ITEMS:
         raise _malformed("index.jsonl", f"más de {MAX_ITEMS} líneas", f"more than {MAX_ITEMS} lines")
-    leaves, lines = [], data[:-1].split(b"\n")
-    for number, line in enumerate(lines):
-        leaf = parse_leaf(line, f"index.jsonl:{number + 1}")
+    leaves: list[Leaf] = []
+    for number, line in enumerate(BytesIO(data)):
+        leaf = parse_leaf(line[:-1], f"index.jsonl:{number + 1}")
         if leaf.i != number:
             raise _malformed(f"index.jsonl:{number + 1}", "numeración con saltos", "numbers not contiguous")
         leaves.append(leaf)
     index = Index(tuple(leaves))
-    # Each line was found to be canonical: it is the line of its leaf and need not be written again.
-    index.__dict__["lines"] = tuple(lines)
     if len(index.by_id) != len(leaves):
         raise _malformed("index.jsonl", "id repetido", "repeated id")
     check_twins(index)

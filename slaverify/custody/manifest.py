@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slaverify.canonical import JsonObject, StrictJsonError, digest_of, jcs, loads_canonical
+from slaverify.canonical import JsonObject, StrictJsonError, digest_of, jcs, loads_canonical, sha256_hex
 from slaverify.custody.faults import fault
 from slaverify.custody.index import MAX_ITEMS, Index, parse_index
 from slaverify.custody.note import VerifiedCheckpoint, bank_origin, log_policy, verify_checkpoint
@@ -245,7 +245,7 @@ def check_bank(manifest: bytes, index: bytes, checkpoint: bytes, *, bank_digest:
         )
     stated = parse_manifest(manifest)
     leaves = parse_index(index)
-    found = (leaves.sha256(), len(leaves.leaves), leaves.strata, leaves.root.hex())
+    found = (sha256_hex(index), len(leaves.leaves), leaves.strata, leaves.root.hex())
     if found != (stated.index_sha256, stated.n, dict(sorted(stated.strata.items())), stated.root):
         raise fault(13, "el índice no es el del manifiesto", "the index is not the manifest's", where="index.jsonl")
     proven = verify_checkpoint(checkpoint, log_policy(bank_origin(stated.custodian, stated.bank_id), log_vkey))

@@ -8,7 +8,7 @@ Source: docs/spec/bank.md (item bytes and package).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from slaverify.canonical import JsonObject, StrictJsonError, jcs, loads_canonical, sha256_hex
 from slaverify.custody.commitments import MAX_DEPTH, Leaf, Part, commitment, salt
@@ -80,14 +80,8 @@ class PackageItem:
 
     def line(self) -> bytes:
         """Return the package line, LF included: JCS put together from parts that are JCS already."""
-        before, after = self.around_reference()
+        before, after = _around_reference(self.i, self.id, self.stratum, self.query, self.twin_of)
         return b"".join((before, self.reference, after, b"\n"))
-
-    def around_reference(self) -> tuple[bytes, bytes]:
-        """Return what stands before and after the reference in the package line."""
-        twin = b"" if self.twin_of is None else b',"twin_of":"' + self.twin_of.encode() + b'"'
-        head = f'{{"i":{self.i},"id":"{self.id}","query":'.encode()
-        return head + self.query + b',"reference":', b',"stratum":' + jcs(self.stratum) + twin + b"}"
 
     def part(self, part: Part) -> bytes:
         """Return the canonical bytes of one part."""
@@ -98,6 +92,13 @@ class PackageItem:
         query = commitment(salt(seed, self.i, Part.QUERY), Part.QUERY, self.query)
         reference = commitment(salt(seed, self.i, Part.REFERENCE), Part.REFERENCE, self.reference)
         return Leaf(self.i, self.id, self.stratum, query.hex(), reference.hex(), self.twin_of)
+
+
+def _around_reference(i: int, item: str, stratum: str, query: bytes, twin_of: str | None) -> tuple[bytes, bytes]:
+    # what stands before and after the reference in a package line
+    twin = b"" if twin_of is None else b',"twin_of":"' + twin_of.encode() + b'"'
+    head = f'{{"i":{i},"id":"{item}","query":'.encode()
+    return head + query + b',"reference":', b',"stratum":' + jcs(stratum) + twin + b"}"
 
 
 def parse_header(line: bytes) -> PackageHeader:
@@ -116,18 +117,12 @@ def parse_item(line: bytes, number: int) -> PackageItem:
     if wrong is not None or not isinstance(query, Mapping) or not isinstance(reference, Mapping):
         raise malformed(number)
     # The line is canonical: once the query is written, what lies between the keys around it is the reference.
-    item = PackageItem(
-        i=integer(tree, "i"),
-        id=text(tree, "id"),
-        stratum=text(tree, "stratum"),
-        query=jcs(query),
-        reference=b"",
-        twin_of=optional_text(tree, "twin_of"),
-    )
-    before, after = item.around_reference()
+    i, item, stratum, twin = integer(tree, "i"), text(tree, "id"), text(tree, "stratum"), optional_text(tree, "twin_of")
+    written = jcs(query)
+    before, after = _around_reference(i, item, stratum, written, twin)
     if not line.startswith(before) or not line.endswith(after):
         raise malformed(number)
-    return replace(item, reference=line[len(before) : len(line) - len(after)])
+    return PackageItem(i, item, stratum, written, line[len(before) : len(line) - len(after)], twin)
 
 
 def attachment_line(data: bytes, encoded: str) -> bytes:

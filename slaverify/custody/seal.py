@@ -9,7 +9,6 @@ Not pure: a second door.
 from __future__ import annotations
 
 import contextlib
-import random
 import secrets
 import shutil
 import tempfile
@@ -18,14 +17,15 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from slaverify.canonical import JsonObject, sha256_hex
 from slaverify.custody.agefile import encrypt
 from slaverify.custody.append import register_key
-from slaverify.custody.commitments import MAX_ITEM_BYTES, Leaf, part_bytes
 from slaverify.custody.faults import fault
 from slaverify.custody.files import staged, sync_folder, write_whole
-from slaverify.custody.index import MAX_ITEMS, Index
+from slaverify.custody.gather import Gathered, SealItem, gather
+from slaverify.custody.index import IndexTally
 from slaverify.custody.keys import PartyKey
 from slaverify.custody.ledger_file import LedgerFile
 from slaverify.custody.manifest import Access, Manifest, Recipient
@@ -34,27 +34,16 @@ from slaverify.custody.package import (
     MAX_ATTACHMENT,
     MAX_PACKAGE,
     PackageHeader,
-    PackageItem,
     attachment_line,
 )
 from slaverify.custody.ports import Clock, Timestamper
 from slaverify.custody.recovery import IDENTITY_FILE, Shared
 from slaverify.custody.shapes import is_hex32, is_id, time_text
 
+__all__ = ["RECIPIENT_ROLES", "SealItem", "SealTerms", "SealedBank", "seal"]
+
 RECIPIENT_ROLES = ("custodian", "recovery")
 """Who may be able to decrypt a bank; vendor, buyer and auditor as such may not."""
-
-
-@dataclass(frozen=True, slots=True)
-class SealItem:
-    """An item already cut in two. `source_id` is the author's id, `twin_of` that of another item."""
-
-    source_id: str
-    stratum: str
-    query: JsonObject
-    reference: JsonObject
-    twin_of: str | None = None
-    cluster: str | None = None
 
 
 @dataclass(frozen=True)
@@ -113,14 +102,14 @@ def seal(
         raise fault(
             2, f"ya hay un banco «{terms.bank_id}»", f"there is a bank `{terms.bank_id}` already", where=str(folder)
         )
-    package, sealed_ids = _package_items(items)
-    with _new_folder(folder) as work:
-        return _seal(package, sealed_ids, work, folder, terms, recipients, custodian, clock, register, timestamper)
+    # A file without a name: whatever happens, a kill -9 too, nothing of it stays on the disk.
+    with _new_folder(folder) as work, tempfile.TemporaryFile(prefix="clear.", dir=work) as clear:
+        gathered = gather(items, clear)
+        return _seal(gathered, work, folder, terms, recipients, custodian, clock, register, timestamper)
 
 
 def _seal(
-    package: list[PackageItem],
-    sealed_ids: Mapping[str, str],
+    gathered: Gathered,
     work: Path,
     folder: Path,
     terms: SealTerms,
@@ -130,19 +119,19 @@ def _seal(
     register: Sequence[PartyKey],
     timestamper: Timestamper | None,
 ) -> SealedBank:
-    header = PackageHeader(secrets.token_bytes(32), len(package), terms.item_schema_sha256)
-    leaves: list[Leaf] = []
-    with staged(work / "bank.age") as stream:
+    header, index = PackageHeader(secrets.token_bytes(32), len(gathered), terms.item_schema_sha256), IndexTally()
+    with staged(work / "bank.age") as stream, staged(work / "index.jsonl") as leaves:
         ages = [one.age for one in recipients]
-        plain, cipher = encrypt(_lines(header, package, leaves, terms.attachments), stream, ages, MAX_PACKAGE)
-    index = Index(tuple(leaves))
+        lines = _lines(header, gathered, index, leaves, terms.attachments)
+        plain, cipher = encrypt(lines, stream, ages, MAX_PACKAGE)
+    root = index.root()
     manifest = Manifest(
         bank_id=terms.bank_id,
         name=terms.name,
         created=time_text(clock())[:10],
-        n=len(leaves),
-        strata=index.strata,
-        root=index.root.hex(),
+        n=len(gathered),
+        strata=index.strata(),
+        root=root.hex(),
         index_sha256=index.sha256(),
         ciphertext_sha256=cipher,
         package_sha256=plain,
@@ -156,17 +145,16 @@ def _seal(
         replaces=terms.replaces,
         recovery=None if terms.recovery is None else (terms.recovery.k, len(terms.recovery.shares)),
     )
-    write_whole(work / "index.jsonl", index.file_bytes())
     write_whole(work / "manifest.json", manifest.file_bytes())
     origin = bank_origin(custodian.organisation, terms.bank_id)
     write_whole(work / "verify_item.sh", (Path(__file__).parent / "verify_item.sh").read_bytes(), 0o755)
     if terms.recovery is not None:
         write_whole(work / IDENTITY_FILE, terms.recovery.identity_file)
-    write_whole(work / "bank.checkpoint", sign_checkpoint(origin, manifest.n, index.root, custodian))
+    write_whole(work / "bank.checkpoint", sign_checkpoint(origin, manifest.n, root, custodian))
     ledger = _begin_ledger(work, manifest, custodian, clock, register)
     ledger.checkpoint(custodian, timestamper)
     view = ledger.view
-    return SealedBank(folder, manifest.digest(), manifest, view.origin, view.log_vkey, sealed_ids)
+    return SealedBank(folder, manifest.digest(), manifest, view.origin, view.log_vkey, gathered.sealed_ids)
 
 
 def _begin_ledger(
@@ -201,63 +189,17 @@ def _recipients(terms: SealTerms, custodian: PartyKey) -> tuple[Recipient, ...]:
     return found
 
 
-def _package_items(items: Iterable[SealItem]) -> tuple[list[PackageItem], dict[str, str]]:
-    sealed_ids: dict[str, str] = {}
-    given: dict[str, tuple[str, str | None, str | None]] = {}
-    made: list[tuple[str, str, bytes, bytes]] = []
-    taken: set[str] = set()
-    for number, item in enumerate(items, 1):
-        if number > MAX_ITEMS:
-            raise fault(4, f"más de {MAX_ITEMS} ítems", f"more than {MAX_ITEMS} items")
-        if item.source_id in sealed_ids:
-            raise fault(2, f"id repetido: {item.source_id}", f"repeated id: {item.source_id}", where=item.source_id)
-        query = part_bytes(item.query, f"{item.source_id}.query")
-        reference = part_bytes(item.reference, f"{item.source_id}.reference")
-        if len(query) + len(reference) > MAX_ITEM_BYTES:
-            raise fault(4, f"{item.source_id} supera 1 MiB", f"{item.source_id} is over 1 MiB", where=item.source_id)
-        sealed = _fresh_id(taken)
-        sealed_ids[item.source_id] = sealed
-        given[item.source_id] = (item.stratum, item.cluster, item.twin_of)
-        made.append((item.source_id, sealed, query, reference))
-    if not made:
-        raise fault(4, "el banco no tiene ítems", "the bank has no items")
-    _check_twins(given)
-    random.SystemRandom().shuffle(made)
-    package = []
-    for i, (source, sealed, query, reference) in enumerate(made):
-        stratum, _, twin = given[source]
-        package.append(PackageItem(i, sealed, stratum, query, reference, None if twin is None else sealed_ids[twin]))
-    return package, sealed_ids
-
-
-def _fresh_id(taken: set[str]) -> str:
-    while True:
-        sealed = f"it-{secrets.token_hex(6)}"
-        if sealed not in taken:
-            taken.add(sealed)
-            return sealed
-
-
-def _check_twins(given: Mapping[str, tuple[str, str | None, str | None]]) -> None:
-    for source, (stratum, cluster, twin) in given.items():
-        if twin is None:
-            continue
-        original = given.get(twin)
-        if original is None or original[2] is not None or original[:2] != (stratum, cluster):
-            raise fault(
-                3,
-                f"{source} es gemelo de {twin}, que no existe, es gemelo, o es de otro estrato o grupo",
-                f"{source} is the twin of {twin}, which does not exist, is a twin, or is of another stratum or cluster",
-                where=source,
-            )
-
-
 def _lines(
-    header: PackageHeader, package: Sequence[PackageItem], leaves: list[Leaf], attachments: Mapping[str, bytes]
+    header: PackageHeader,
+    gathered: Gathered,
+    index: IndexTally,
+    leaves: BinaryIO,
+    attachments: Mapping[str, bytes],
 ) -> Iterator[bytes]:
+    # what is encrypted, line by line; the public line of each item goes to `leaves` on the way
     yield header.line(str(uuid.uuid4()))
-    for item in package:
-        leaves.append(item.leaf(header.seed))
+    for item in gathered.items():
+        leaves.write(index.add(item.leaf(header.seed)))
         yield item.line()
     for digest, content in sorted(attachments.items()):
         if len(content) > MAX_ATTACHMENT or sha256_hex(content) != digest:

@@ -104,8 +104,9 @@ def _leaf(case: Inputs) -> Outputs:
 
 
 def _index(case: Inputs) -> Outputs:
-    found = parse_index(text(case, "index_jsonl").encode())
-    return {"n": len(found.leaves), "root": found.root.hex(), "index_sha256": found.sha256()}
+    data = text(case, "index_jsonl").encode()
+    found = parse_index(data)
+    return {"n": len(found.leaves), "root": found.root.hex(), "index_sha256": sha256_hex(data)}
 
 
 def _manifest_digest(case: Inputs) -> Outputs:

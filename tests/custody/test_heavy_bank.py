@@ -37,8 +37,8 @@ peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 before, begin = peak(), time.process_time()
 bank = seal(items(), folder / "c", SealTerms("bank-one", "x", "5c" * 32, "A"), custodian=custodian, clock=clock)
 print(time.process_time() - begin, (peak() - before) / 1024)
-found = load_bank(bank.folder)
 begin = time.process_time()
+found = load_bank(bank.folder)
 check_items(bank.folder, found, custodian.age_identity, folder)
 print(time.process_time() - begin, (peak() - before) / 1024)
 """
@@ -46,11 +46,12 @@ print(time.process_time() - begin, (peak() - before) / 1024)
 
 @pytest.mark.nightly
 def test_a_hundred_thousand_items(tmp_path: Path) -> None:
-    """Sealed within 60 s of one core and 400 MiB above the import; opened and checked in the same memory."""
+    """Sealed within 60 s of one core, verified within 10 s, in 150 MiB above the import (limit: 400)."""
     done = subprocess.run([sys.executable, "-c", _SEAL, tmp_path], check=True, capture_output=True, text=True)
-    (seconds, mebibytes), (_, still) = (map(float, line.split()) for line in done.stdout.splitlines())
+    (seconds, mebibytes), (verifying, still) = (map(float, line.split()) for line in done.stdout.splitlines())
     assert seconds <= 60
-    assert mebibytes <= 400 and still <= 400
+    assert mebibytes <= 150 and still <= 150
+    assert verifying <= 10
 
 
 @pytest.mark.nightly

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from slaverify.canonical import jcs
+from slaverify.canonical import jcs, loads_object
 from slaverify.custody import (
     CheckpointPolicy,
+    Leaf,
     NoteKey,
     item_bytes,
     parse_index,
@@ -28,6 +29,7 @@ from slaverify.custody import (
     verify_sshsig,
 )
 from slaverify.custody.entries import parse_entry, split_lines
+from slaverify.custody.index import parse_leaf
 from slaverify.custody.note import parse_note, parse_proof, sign_checkpoint
 from slaverify.custody.package import parse_attachment, parse_header, parse_item
 from slaverify.custody.stanzas import recipient_count
@@ -168,6 +170,30 @@ def test_item_bytes_refused(text: str) -> None:
 def test_indices_refused(change: Callable[[bytes], bytes], code: str) -> None:
     with pytest.raises(CustodyError, match=code):
         parse_index(change(GOOD["index"]))
+
+
+_LINES = [line for line in GOOD["index"].splitlines() if line]
+
+
+@given(line=st.sampled_from(_LINES), at=st.integers(0, 400), put=st.binary(max_size=3), cut=st.integers(0, 3))
+@example(line=_LINES[0], at=0, put=b" ", cut=0)
+@example(line=_LINES[0], at=len(_LINES[0]), put=b"\n", cut=0)
+def test_a_leaf_that_is_read_is_canonical(line: bytes, at: int, put: bytes, cut: int) -> None:
+    """The quick reading of plain lines accepts nothing that the strict reader of JSON does not."""
+    changed = line[:at] + put + line[at + cut :]
+    try:
+        leaf = parse_leaf(changed, "x")
+    except CustodyError:
+        return
+    assert jcs(loads_object(changed)) == changed == leaf.line()
+
+
+@pytest.mark.parametrize("stratum", ["directas", "año", "a b", 'con "comillas"', "\\", "\x7f", "𝔸"])
+def test_a_leaf_of_any_stratum_is_written_and_read(stratum: str) -> None:
+    for twin in (None, "it-be25b62c9690"):
+        leaf = Leaf(7, "it-0dab67bba80d", stratum, "0a" * 32, "b1" * 32, twin)
+        assert parse_leaf(leaf.line(), "x") == leaf
+        assert jcs(loads_object(leaf.line())) == leaf.line()
 
 
 @pytest.mark.parametrize(

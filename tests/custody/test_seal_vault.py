@@ -8,8 +8,10 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -32,7 +34,7 @@ def terms(**changes: object) -> SealTerms:
     return replace(SealTerms("bank-two", "Banco", SCHEMA, "Autora"), **changes)
 
 
-def sealed(world: World, given: list[SealItem], **changes: object) -> object:
+def sealed(world: World, given: Iterable[SealItem], **changes: object) -> object:
     return seal(given, world.folder / "custodia", terms(**changes), custodian=world.custodian, clock=world.clock)
 
 
@@ -367,6 +369,36 @@ def test_sha256sum_names_the_bank_digest(world: World) -> None:
         ["sha256sum", world.bank_folder / "manifest.json"], check=True, capture_output=True, text=True
     ).stdout
     assert "sha256:" + printed.split()[0] == world.sealed.bank_digest
+
+
+def test_sealing_does_not_hold_the_items(world: World) -> None:
+    """Sixty items of half a megabyte go through; what memory holds of them is far below two."""
+    given = (SealItem(f"q-{n}", "direct", {"query": "a" * 500_000}, {"reference": {}}) for n in range(60))
+    tracemalloc.start()
+    try:
+        bank = sealed(world, given)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (bank.folder / "bank.age").stat().st_size > 30_000_000
+    assert peak < 8_000_000
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no list of open files")
+def test_items_in_clear_have_no_name_on_the_disk_while_they_are_sealed(world: World) -> None:
+    seen: list[str] = []
+
+    def watched() -> Iterator[SealItem]:
+        for n in range(3):
+            yield SealItem(f"q-{n}", "direct", {"query": "marca-en-claro" * 10_000}, {"reference": {}})
+            seen.extend(
+                path.name for path in world.folder.rglob("*") if path.is_file() and b"marca" in path.read_bytes()
+            )
+            links = [os.readlink(link) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+            assert [one for one in links if one.startswith(str(world.folder)) and one.endswith("(deleted)")]
+
+    sealed(world, watched())
+    assert seen == []
 
 
 def heavy(count: int) -> list[SealItem]:
