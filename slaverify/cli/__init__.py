@@ -22,10 +22,10 @@ def run(arguments: list[str]) -> int:
     except SlaverifyError as error:
         return fail(error)
     except KeyboardInterrupt:
-        return interrupted()
+        return interrupted(arguments)
     except Exception as error:  # noqa: BLE001 - a crash is reported as one, never as a verdict
         from slaverify.cli.output import crash, usage_error
 
-        code = usage_error(error)
+        code = usage_error(error, arguments)
         return crash(error) if code is None else code
     return result if isinstance(result, int) else 0

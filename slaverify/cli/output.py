@@ -35,20 +35,32 @@ def fail(error: SlaverifyError) -> int:
     return error.exit_code
 
 
-def interrupted() -> int:
-    """Say that nothing was lost; return 130."""
-    say(t("interrumpido; nada se perdió: repita la orden con --resume", "interrupted; nothing was lost: add --resume"))
+_RESUMABLE = ("audit", "run", "judge")
+
+
+def interrupted(arguments: list[str]) -> int:
+    """Say how to go on, which only the commands that keep a journal can do where they stopped; return 130."""
+    say()  # a question or a line of progress may stand open
+    if arguments and arguments[0] in _RESUMABLE:
+        say(
+            t(
+                "interrumpido; nada se perdió: repita la orden con --resume",
+                "interrupted; nothing was lost: add --resume",
+            )
+        )
+    else:
+        say(t("interrumpido: la orden no terminó; repítala", "interrupted: the command did not finish; run it again"))
     return 130
 
 
-def usage_error(error: Exception) -> int | None:
+def usage_error(error: Exception, arguments: list[str]) -> int | None:
     """Print an error of usage (an unknown option, a missing argument); null if it is something else."""
     import typer
 
     if isinstance(error, typer.Exit):
         return int(error.exit_code)
     if isinstance(error, typer.Abort):
-        return interrupted()
+        return interrupted(arguments)
     show = getattr(error, "format_message", None)
     if show is None:
         return None

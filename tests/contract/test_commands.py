@@ -166,6 +166,17 @@ def test_new_overwrites_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert path.read_text("utf-8") == "mío"
 
 
+def test_a_dialogue_that_ends_early_writes_nothing_and_names_no_option_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(monkeypatch, ANSWERS[:3])
+    assert run(["contract", "new", "--out", str(tmp_path / "d.yaml")]) == 130
+    said = capsys.readouterr().err
+    assert said.endswith("interrumpido: la orden no terminó; repítala\n")
+    assert "--resume" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_diff_speaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tree = raw_tree(EXAMPLE)
     changed = set_at(set_at(tree, "metrics.0.threshold", "0.83"), "engine.version", "4.3.0")
