@@ -27,6 +27,9 @@ from slaverify.statistics import (
 TESTED_RULES = ("guarded", "guarded_rejection")
 """Rules with a test: only they enter the family of the multiplicity correction."""
 
+JUDGE_FIELDS = frozenset({"verdict", "correctness", "grounding", "criteria", "decided_by"})
+"""Fields of a score record that a judge may fill in."""
+
 _EXACT = Context(prec=60)
 
 
@@ -76,10 +79,20 @@ def has_integers(contract: Contract, metric: Metric) -> bool:
     aggregate = metric.aggregate or contract.repetitions.aggregate
     if contract.repetitions.per_item > 1 and aggregate == "each_call":
         return False
-    judged = contract.judge is not None and set(contract.method.judge_stage.strata) & set(
-        metric_strata(contract, metric)
-    )
-    return unequal_weights(contract, metric) is None and not judged
+    return unequal_weights(contract, metric) is None and not judged_strata(contract, metric)
+
+
+def rests_on_judge(metric: Metric) -> bool:
+    """Return whether what a judge says of an item can move the figure: latency and availability never are."""
+    scored = metric.kind == "mean" or metric.cut is not None
+    return scored or not JUDGE_FIELDS.isdisjoint({*(metric.count or ()), *metric.among})
+
+
+def judged_strata(contract: Contract, metric: Metric) -> tuple[str, ...]:
+    """Return the strata of the metric in which a judge may settle an item that counts for it, sorted."""
+    if contract.judge is None or not rests_on_judge(metric):
+        return ()
+    return tuple(s for s in metric_strata(contract, metric) if s in contract.method.judge_stage.strata)
 
 
 def unequal_weights(contract: Contract, metric: Metric) -> dict[str, Fraction] | None:

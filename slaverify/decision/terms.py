@@ -7,15 +7,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from slaverify.contract import Contract, Metric, Outcome, family_size, metric_strata, sample_sizes, unequal_weights
+from slaverify.contract import (
+    JUDGE_FIELDS,
+    Contract,
+    Metric,
+    Outcome,
+    family_size,
+    metric_strata,
+    rests_on_judge,
+    sample_sizes,
+    unequal_weights,
+)
 from slaverify.statistics import TwoPoint, success_threshold
 
 TESTED_RULES = ("guarded", "guarded_rejection")
 """Rules with a test, which share the family of Holm; the others breach by their own numbers."""
 
 _PLAN_FIELDS = frozenset({"stratum"})
-_JUDGES_FIELDS = frozenset({"verdict", "correctness", "grounding", "criteria", "decided_by"})
-"""Fields of a score record that a judge may fill in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +40,10 @@ class Terms:
     """The terms of one metric.
 
     `threshold` is as written; `t` the success rate it promises (of a mean, the share of its scale;
-    of a corpus rate, as written); `pinned` the items of the sample (null if the
-    denominator depends on the answers); `calls` counted per item; `family` the k of Holm (1 outside of it);
-    `weights` a share per stratum or null where the draw is proportional; `stages` empty or two.
+    of a corpus rate, as written); `pinned` the items of the sample (null if the denominator depends on
+    the answers); `rests_on_judge`: a judge's word can move the figure; `calls` counted per item; `family`
+    the k of Holm (1 outside of it); `weights` a share per stratum or null where the draw is proportional;
+    `stages` empty or two.
     """
 
     id: str
@@ -57,6 +66,7 @@ class Terms:
     bank_size: int
     per_item: int
     aggregate: str
+    rests_on_judge: bool
     clustered: bool
     icc_floor: Decimal | None
     value: str
@@ -87,15 +97,9 @@ class Terms:
         return self.count is not None and not {"outcome", "run_outcome"}.isdisjoint(self.count)
 
     @property
-    def rests_on_judge(self) -> bool:
-        """Tell whether what a judge says of an item can move the figure."""
-        scored = self.kind == "mean" or self.cut is not None
-        return scored or not _JUDGES_FIELDS.isdisjoint({*(self.count or ()), *self.among})
-
-    @property
     def judged_among(self) -> bool:
         """Tell whether a judge's word puts an item inside or outside of the metric."""
-        return not _JUDGES_FIELDS.isdisjoint(self.among)
+        return not JUDGE_FIELDS.isdisjoint(self.among)
 
     @property
     def sampled(self) -> bool:
@@ -156,6 +160,7 @@ def _terms(contract: Contract, metric: Metric, family: int) -> Terms:
         bank_size=sum(contract.evaluation_set.strata.get(s, 0) for s in strata),
         per_item=contract.repetitions.per_item,
         aggregate=metric.aggregate or contract.repetitions.aggregate,
+        rests_on_judge=rests_on_judge(metric),
         clustered=metric.cluster is not None,
         icc_floor=None if metric.cluster is None else metric.cluster.icc_floor,
         value=metric.value or "value",

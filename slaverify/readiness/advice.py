@@ -221,7 +221,7 @@ def _custody(contract: Contract) -> Iterator[Finding]:
     spent = [
         name
         for name, n in sizes.items()
-        if contract.evaluation_set.strata.get(name, 0) - n - sample.reserve - more.get(name, 0) < n
+        if contract.evaluation_set.strata[name] - n - sample.reserve - more.get(name, 0) < n
     ]
     if spent:
         name = spent[0]

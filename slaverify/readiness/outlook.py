@@ -14,8 +14,8 @@ from slaverify.contract import (
     breach_level,
     derived_numbers,
     has_integers,
+    judged_strata,
     metric_n,
-    metric_strata,
     of_bank,
     sample_sizes,
     stages_of,
@@ -161,9 +161,8 @@ def design_of(contract: Contract, metric: Metric, cluster_size: int = CLUSTER_SI
         return Planned(effective(n_eff, t, alpha_pass, alpha_breach), basis, n_eff)
     share = judged / n
     worth = _labels_worth(contract, round(judged * n_eff / n), t)
-    rules = (1 - share) * n_eff
-    spread = (share**2 / worth if worth else math.inf) + ((1 - share) ** 2 / rules if rules > 0 else 0.0)
-    n_judge = max(1.0, 1.0 / spread) if spread < math.inf else 1.0
+    # The variance of a mix: the judged part counts for its labels' worth, the rest for its own items.
+    n_judge = max(1.0, 1.0 / (share**2 / worth + (1 - share) / n_eff)) if worth else 1.0
     return Planned(effective(n_judge, t, alpha_pass, alpha_breach), "judge", n_judge, int(worth), judged)
 
 
@@ -235,10 +234,8 @@ def _n_eff(contract: Contract, metric: Metric, n: int, alpha: float, cluster_siz
 
 
 def _judged(contract: Contract, metric: Metric) -> int:
-    if contract.judge is None:
-        return 0
     sizes = sample_sizes(contract)
-    return sum(sizes[name] for name in metric_strata(contract, metric) if name in contract.method.judge_stage.strata)
+    return sum(sizes[name] for name in judged_strata(contract, metric))
 
 
 def _labels_worth(contract: Contract, judged: int, t: float) -> float:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from slaverify.contract.load import parse_contract
 from slaverify.readiness import examine, outlook
 from slaverify.readiness.designs import Counted, OfBank, Staged, betting, effective
+from slaverify.resources import resource
 from slaverify.statistics import acceptance_numbers, stage_risks, two_stage
 from tests.contract.support import DEMO, load_tree, raw_tree, set_at
 from tests.tools.plain_draft import plain
@@ -142,6 +143,32 @@ def test_clusters_and_judge_cost_items() -> None:
     even = set_at(TREE, "evaluation_set.weights", {"direct": "0.5", "out_of_corpus": "0.5"})
     weights = outlook(load_tree(even).model, 1)
     assert (weights.basis, weights.n_eff) == ("weights", pytest.approx(96))  # 1 / (0.25/120 + 0.25/30)
+
+
+def test_what_no_judge_can_move_keeps_its_integers() -> None:
+    """Latency in a judged contract is counted; a judge that knows nothing leaves the judged metric undecidable."""
+    rag = set_at(raw_tree(resource("contratos", "asistente-normativo-cl.yaml")), "remedies", ...)
+    rag["metrics"].append({
+        "id": "latencia", "name": {"es": "Latencia", "en": "Latency"}, "library": "latency_quantile@1",
+        "limit_s": "4", "threshold": "0.95", "severity": "reported", "decision": {},
+    })  # fmt: skip
+    latency = outlook(load_tree(rag).model, len(rag["metrics"]) - 1)
+    due = acceptance_numbers(Decimal("0.95"), latency.n, Decimal("0.025"), Decimal("0.025"))
+    assert (latency.basis, latency.direction) == ("integers", "at_least")
+    assert (latency.n_judged, latency.labels_worth) == (0, None)
+    assert (latency.pass_max_failures, latency.breach_min_failures) == (due.pass_max_failures, due.breach_min_failures)
+    blind = set_at(rag, "judge.calibration", {"min_labels": 60, "min_sensitivity": "0.5", "min_specificity": "0.5"})
+    seen = outlook(load_tree(set_at(blind, "contract.purpose", "pilot")).model, 0)
+    assert (seen.basis, seen.n_eff, seen.labels_worth) == ("judge", 1.0, 0)
+    assert not seen.can_pass
+    assert not seen.can_breach
+
+
+def test_a_bet_counts_items_unless_the_contract_names_groups() -> None:
+    speech = raw_tree(resource("contratos", "transcripcion-audiencias.yaml"))
+    grouped = outlook(load_tree(speech).model, 2)
+    alone = outlook(load_tree(set_at(speech, "metrics.2.cluster", ...)).model, 2)
+    assert (grouped.basis, grouped.n_eff) == (alone.basis, alone.n_eff / 5) == ("bets", 320)
 
 
 def test_twenty_metrics_in_under_two_seconds() -> None:

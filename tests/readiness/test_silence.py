@@ -160,6 +160,16 @@ def test_one_criterion_has_one_threshold_and_that_is_fine() -> None:
     assert "SLV-C082" not in {code for code, _ in advice(chat)}
 
 
+def test_two_criteria_of_one_threshold_are_pointed_at() -> None:
+    chat = raw_tree(resource("contratos", "atencion-clientes.yaml"))
+    for criterion in chat["judge"]["criteria"]:
+        criterion["threshold"] = "0.8"
+    first, second = chat["judge"]["criteria"][:2]
+    chat["judge"]["criteria"] = [first, second]
+    chat = set_at(set_at(chat, "metrics.1.severity", "reported"), "remedies", ...)
+    assert "SLV-C082" in {code for code, _ in advice(chat)}
+
+
 def test_margins_are_read_on_their_own_scale() -> None:
     seen = examine(load_tree(set_at(AGENT, "metrics.2.margin", "0.05")), NOW).metrics[2]
     assert seen.better.rate == pytest.approx(0.80)
@@ -381,7 +391,14 @@ def test_an_amendment_says_what_else_moved(changes: dict, en: str | None, es: st
         assert not found
     else:
         assert en in found[0].what.en
-        assert found[0].what.es.endswith(es)
+        assert found[0].what.es == f"cambian a la vez la versión del motor {es}"
+
+
+def test_an_amendment_of_a_draft_that_still_owes_its_engine() -> None:
+    owing = set_at(RAG, "engine", "pending")
+    assert list(amendment(owing, owing)) == []
+    (found,) = amendment(owing, set_at(RAG, "evaluation_set.bank_digest", "sha256:" + "9" * 64))
+    assert found.code == "SLV-C083"
 
 
 @pytest.mark.parametrize(
