@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from slaverify.contract.load import parse_contract
 from slaverify.readiness import examine, outlook
 from slaverify.readiness.designs import Counted, OfBank, Staged, betting, effective
+from slaverify.readiness.outlook import Needed
 from slaverify.resources import resource
 from slaverify.statistics import acceptance_numbers, stage_risks, two_stage
 from tests.contract.support import DEMO, load_tree, raw_tree, set_at
@@ -162,6 +163,42 @@ def test_what_no_judge_can_move_keeps_its_integers() -> None:
     assert (seen.basis, seen.n_eff, seen.labels_worth) == ("judge", 1.0, 0)
     assert not seen.can_pass
     assert not seen.can_breach
+
+
+FULL = raw_tree(Path(__file__).parents[1] / "contract" / "data" / "full.yaml")
+
+
+def rates(tree: dict, name: str) -> list[float]:
+    """The three rates at which power is told, as a reader sees them: better, promised, worse."""
+    index = [metric["id"] for metric in tree["metrics"]].index(name)
+    seen = outlook(load_tree(tree).model, index)
+    return [seen.better.rate, seen.at_threshold.rate, seen.worse.rate]
+
+
+def test_rates_are_told_on_the_scale_of_the_contract() -> None:
+    """Without a margin, half the way from the promise to perfection, and as far to the other side."""
+    assert rates(FULL, "puntaje") == pytest.approx([0.9, 0.8, 0.7])
+    assert rates(FULL, "errores") == pytest.approx([0.04, 0.08, 0.12])
+    golf = set_at(set_at(FULL, "metrics.2.scale", ["0", "10"]), "metrics.2.threshold", "2")
+    assert rates(set_at(golf, "metrics.2.direction", "at_most"), "puntaje") == pytest.approx([1, 2, 3])
+    cut = set_at(set_at(FULL, "metrics.3.scale", ["1", "5"]), "metrics.3.cut", "4")
+    assert rates(cut, "puntaje_corte") == pytest.approx([0.9, 0.8, 0.7])
+
+
+def test_a_quantile_is_the_rate_within_the_limit_whatever_its_sense() -> None:
+    tree = set_at(FULL, "metrics.5", {
+        "id": "latencia", "name": {"es": "Latencia", "en": "Latency"}, "kind": "quantile", "limit_s": "4",
+        "among": {}, "direction": "at_most", "threshold": "0.95", "severity": "reported", "decision": {},
+    })  # fmt: skip
+    assert outlook(load_tree(tree).model, 5).direction == "at_least"
+    assert rates(tree, "latencia") == pytest.approx([0.975, 0.95, 0.925])
+
+
+def test_a_promise_a_hair_below_perfection_names_no_size() -> None:
+    """Nine nines need more items than anybody plans: the table says nothing rather than a number."""
+    tree = set_at(set_at(TREE, "metrics.0.threshold", "0.999999999"), "contract.purpose", "pilot")
+    seen = outlook(load_tree(set_at(tree, "remedies", ...)).model, 0)
+    assert (seen.to_pass, seen.to_breach) == (Needed(None, None), Needed(None, None))
 
 
 def test_a_bet_counts_items_unless_the_contract_names_groups() -> None:
