@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from slaverify.errors import Text
 from slaverify.statistics import domain
-from slaverify.statistics.intervals import Interval, limits_at, two_sided_z
+from slaverify.statistics.intervals import Interval, limits_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def logit_interval(successes: Sequence[float], sizes: Sequence[float], confidenc
     p = math.fsum(x) / n
     if not 0.0 < p < 1.0:
         return Interval(p, p)
-    z = float(stdtrit(g - 1, (1.0 + domain.confidence(confidence)) / 2.0)) if g > 1 else two_sided_z(confidence)
+    z = float(stdtrit(g - 1, (1.0 + domain.confidence(confidence)) / 2.0))
     centre, half = math.log(p / (1.0 - p)), z * math.sqrt(_variance(x, m, p, n)) / (p * (1.0 - p))
     return Interval(1.0 / (1.0 + math.exp(half - centre)), 1.0 / (1.0 + math.exp(-half - centre)))
 

@@ -249,7 +249,7 @@ def equivalent_labels(
         spread += (1.0 - theta) ** 2 * sp * (1.0 - sp) / domain.count(m0, "m0", least=1)
     if m1 is not None:
         spread += theta**2 * se * (1.0 - se) / domain.count(m1, "m1", least=1)
-    return theta * (1.0 - theta) * informative**2 / spread if spread > 0.0 else None
+    return theta * (1.0 - theta) * informative**2 / spread  # p lies inside (0, 1): so spread > 0
 
 
 def calibration_allocation(m: int, p: float, q0_pilot: float, q1_pilot: float, m_pilot: int) -> Allocation:

@@ -157,3 +157,24 @@ def test_a_listed_metric_that_nobody_measures_accepts_nothing() -> None:
     mixed = build([{**late, "among": {"stratum": ["out_of_corpus"]}}, ACCURACY], schedule=listed)
     assert compare_versions(mixed, rows)["state"] == "not_accepted"
     assert compare_versions(contract, worse)["state"] == "not_accepted"
+
+
+def test_a_mean_is_no_pair_and_does_not_hide_what_follows() -> None:
+    """A listed mean cannot be compared item by item: nothing is accepted without it; the rate after it is shown."""
+    score = {**ACCURACY, "id": "score", "count": None, "kind": "mean", "value": "value", "scale": ["0", "1"]}
+    rows = records_of([(1, 1, i % 5) for i in range(120)])
+    listed = {"change_check": {"max_loss": "0.05", "metrics": ["accuracy", "score"]}}
+    found = compare_versions(build([score, ACCURACY], schedule=listed), rows)
+    assert [metric["id"] for metric in found["metrics"]] == ["accuracy"]
+    assert found["metrics"][0]["change_check"]["state"] == "accepted"
+    assert found["state"] == "not_accepted"
+    only = {"change_check": {"max_loss": "0.05", "metrics": ["score"]}}
+    assert compare_versions(build([score, ACCURACY], schedule=only), rows)["state"] == "not_accepted"
+    assert compare_versions(build([ACCURACY]), rows)["state"] is None
+
+
+def test_items_without_a_cluster_stand_alone_in_the_change_check() -> None:
+    rows = [{**one, "cluster": None} for one in records_of([(1, i % 12 and 1, 0) for i in range(120)])]
+    check = {"change_check": {"max_loss": "0.05", "metrics": ["accuracy"]}}
+    (metric,) = compare_versions(build([CLUSTERED], schedule=check), rows)["metrics"]
+    assert float(metric["change_check"]["deff"]) == pytest.approx(1.0, abs=0.02)
