@@ -91,6 +91,10 @@ _PLAIN = json.JSONEncoder(ensure_ascii=False, check_circular=False, sort_keys=Tr
 
 _SAFE = frozenset({str, bool, type(None)})
 
+_SHAPE = bytes(0x30 if 0x30 <= byte <= 0x39 else 0xFF if byte >= 0xF0 else byte for byte in range(256))
+"""Digits become one digit, first bytes of characters beyond U+FFFF become 0xFF."""
+_SIXTEEN_DIGITS = b"0" * 16
+
 
 def _is_plain(value: object) -> bool:
     """Say whether `_PLAIN` writes the RFC 8785 bytes of `value`: exact types, ASCII keys, integers in range."""
@@ -171,10 +175,33 @@ def loads_object(data: bytes, *, max_depth: int = 64, nfc: bool = False) -> Json
 
 def loads_canonical(data: bytes, *, max_depth: int = 64) -> JsonObject:
     """Read one JSON object whose bytes must already be its RFC 8785 form. Raises: StrictJsonError."""
+    quick = _canonical_object(data, max_depth)
+    if quick is not None:
+        return quick
     value = loads_object(data, max_depth=max_depth)
     if jcs(value) != data:
         raise StrictJsonError("not_canonical")
     return value
+
+
+def _canonical_object(data: bytes, max_depth: int) -> JsonObject | None:
+    """Return the object of which `data` are the RFC 8785 bytes; None where only the slow way can say (or refuses).
+
+    What the library's parser read is written again and must give the same bytes: with that, no key stands twice, no
+    space, escape, order or number is another, and nothing stands before or after. Left to the slow way is what this
+    cannot tell: digits in a row that might be an integer beyond 2^53, characters beyond U+FFFF (their order in UTF-16
+    is another), depth, fractions.
+    """
+    shape = data.translate(_SHAPE)
+    if _SIXTEEN_DIGITS in shape or b"\xff" in shape or data.count(b"[") + data.count(b"{") > max_depth:
+        return None
+    try:
+        text = data.decode("utf-8")
+        value, end = _SCAN(text, 0)
+        same = type(value) is dict and end == len(text) and _PLAIN.encode(value) == text
+    except (ValueError, StopIteration, RecursionError):
+        return None
+    return value if same else None
 
 
 def jsonl(values: Iterable[JsonValue]) -> bytes:
@@ -286,6 +313,7 @@ _INTEGERS = json.JSONDecoder(
 _TEXTS = json.JSONDecoder(
     object_pairs_hook=_no_duplicates, parse_int=_number_text, parse_float=_number_text, parse_constant=_no_constant
 )
+_SCAN = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_constant).scan_once
 
 
 def _check_strings(value: JsonValue, surrogates: str, nfc: bool) -> JsonValue:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from slaverify.custody.ed25519 import verifies
 from slaverify.custody.entries import TYPES, Entry, parse_entry, split_lines
@@ -215,8 +216,9 @@ def feed(lines: Iterable[bytes], trust: Trust | None = None) -> LedgerState:
     return state
 
 
+@lru_cache(maxsize=1)
 def read_ledger(data: bytes, trust: Trust | None = None) -> LedgerView:
-    """Verify the bytes of a ledger file by themselves.
+    """Verify the bytes of a ledger file by themselves. The last one read is remembered: several checks ask for it.
 
     Without `trust` it is taken at its own word. Nobody should print more of the result than "internally
     consistent only": use `verify_ledger` to compare with a checkpoint that comes from elsewhere.

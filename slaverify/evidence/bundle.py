@@ -49,6 +49,8 @@ PUBLIC = "public"
 PARTIES = "parties"
 MAX_READ = 16 * 1024**2
 """Most bytes that `Bundle.read` holds at once; larger record files are read by `lines`."""
+MAX_KEPT = 24 * 1024**2
+"""Most bytes of record files whose parsed lines are kept: those of some 12,000 answers. More are parsed again."""
 
 
 class Source(Protocol):
@@ -105,6 +107,8 @@ class Bundle:
         listed = () if self.manifest is None else self.manifest.files
         self._entries = {entry.path: entry for entry in listed}
         self._canonical: set[str] = set()
+        self._kept: dict[str, tuple[JsonObject, ...]] = {}
+        self._room = MAX_KEPT
 
     @classmethod
     def of_files(cls, files: Mapping[str, bytes]) -> Bundle:
@@ -165,11 +169,14 @@ class Bundle:
             raise bad_record(path, str(error)) from error
 
     def lines(self, path: str) -> Iterator[JsonObject]:
-        """Yield the records of a `.jsonl` file, the nonce line too, each canonical; memory stays at one line.
+        """Yield the records of a `.jsonl` file, the nonce line too, each canonical; a large one is never held whole.
 
         The digest is compared after the last line: a caller uses what it got only once the iteration ended.
         Raises: EvidenceError SLV-E006, SLV-E003, SLV-E009.
         """
+        return iter(self.records(path)) if path in self._kept or self._fits(path) else self._stream(path)
+
+    def _stream(self, path: str) -> Iterator[JsonObject]:
         digest, size = sha256(), 0
         # Read whole before under the digest of the manifest: these are the same bytes, or the digest says so below.
         parse = _parsed if path in self._canonical else partial(loads_canonical, max_depth=MAX_DEPTH)
@@ -183,6 +190,22 @@ class Bundle:
         self._check(path, size, digest.hexdigest())
         if path in self._entries:
             self._canonical.add(path)
+
+    def records(self, path: str) -> tuple[JsonObject, ...]:
+        """Return all records of a `.jsonl` file, as `lines` yields them. They are shared: nobody changes them.
+
+        Of a closed bundle they are parsed once, up to `MAX_KEPT` bytes in all. Raises: as `lines`.
+        """
+        kept = self._kept.get(path)
+        if kept is None:
+            kept = tuple(self._stream(path))
+            if self._fits(path):
+                self._kept[path] = kept
+                self._room -= self.size(path)
+        return kept
+
+    def _fits(self, path: str) -> bool:
+        return self.manifest is not None and path in self._paths and self.size(path) <= self._room
 
     def envelope(self) -> tuple[bytes | None, bytes | None]:
         """Return the detached signature of the manifest and its token, None where one is absent."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from slaverify.canonical import JsonObject, StrictJsonError, jcs, loads_jsonl
 from slaverify.custody import Frontier, leaf_hash
 from slaverify.errors import EvidenceError, Text
+from slaverify.run.derive import RecordFile
 from slaverify.run.plan import Plan
 from slaverify.run.records import OUTCOMES, read_key
 
@@ -47,7 +48,7 @@ def make_batch(number: int, positions: Sequence[int], lines: Iterable[JsonObject
     return Batch(number, min(positions), max(positions), tuple(items), root)
 
 
-def batches_of(plan: Plan, outcomes: bytes) -> tuple[Batch, ...]:
+def batches_of(plan: Plan, outcomes: RecordFile) -> tuple[Batch, ...]:
     """Recompute every batch that `run/outcomes.jsonl` names, by number.
 
     Raises: EvidenceError SLV-E042 if a line names an exchange outside the plan or an exchange stands in two batches.
@@ -59,7 +60,7 @@ def batches_of(plan: Plan, outcomes: bytes) -> tuple[Batch, ...]:
     places: dict[int, set[int]] = {}
     batch_at: dict[int, object] = {}
     try:
-        for line in loads_jsonl(outcomes):
+        for line in loads_jsonl(outcomes) if isinstance(outcomes, bytes) else outcomes:
             key, number = read_key(line), line["batch"]
             position = positions[(key.item_id, key.repetition, key.side)]
             if batch_at.setdefault(position, number) != number:

@@ -23,6 +23,7 @@ from slaverify.run.records import (
     EXCHANGES,
     OUTCOME_KEYS,
     OUTCOMES,
+    AttemptKey,
     AttemptRecord,
     line_flags,
     outcome_line,
@@ -34,6 +35,8 @@ from slaverify.run.rules import RunRules
 from slaverify.run.signals import Signal, signals_of
 
 MAX_LINE = 8 * 1024 * 1024
+RecordFile = bytes | Sequence[JsonObject]
+"""A record file: its bytes, or its lines as a strict reader of canonical lines gave them."""
 _CallKey = tuple[str, int, str]
 
 
@@ -86,8 +89,8 @@ def derive_outcomes(
     spec: EndpointSpec,
     rules: RunRules,
     plan: Plan,
-    outcomes: bytes,
-    exchanges: bytes,
+    outcomes: RecordFile,
+    exchanges: RecordFile,
     estimates: Mapping[str, int] | None = None,
 ) -> DerivedRun:
     """Derive a run from `run/outcomes.jsonl` and `run/exchanges.jsonl`.
@@ -104,10 +107,9 @@ def derive_outcomes(
         records = [read_record(line, wire) for line, wire in zip(lines, wire_lines, strict=True)]
     except (ValueError, KeyError) as error:
         raise _malformed(EXCHANGES, str(error)) from error
-    _ordered(lines)
     mismatches: list[Mismatch] = []
     ended: dict[_CallKey, DerivedExchange] = {}
-    by_call = _by_call(lines)
+    by_call = _by_call(_ordered(lines))
     planned = {_call(exchange): exchange for exchange in plan.exchanges}
     _all_planned(by_call, planned)
     for call, numbers in by_call.items():
@@ -122,14 +124,13 @@ def derive_outcomes(
     return DerivedRun(whole.exchanges, whole.counts, signals, tuple(mismatches))
 
 
-def recorded_run(plan: Plan, outcomes: bytes) -> DerivedRun:
+def recorded_run(plan: Plan, outcomes: RecordFile) -> DerivedRun:
     """Read a run from its public lines alone: outcomes as recorded, no answers.
 
     Raises: EvidenceError SLV-E041.
     """
     lines = _lines(outcomes, OUTCOMES)
-    _ordered(lines)
-    by_call = _by_call(lines)
+    by_call = _by_call(_ordered(lines))
     planned = {_call(exchange): exchange for exchange in plan.exchanges}
     _all_planned(by_call, planned)
     ended: dict[_CallKey, DerivedExchange] = {}
@@ -226,17 +227,17 @@ def _compare(number: int, recorded: JsonObject, derived: JsonObject) -> list[Mis
     ]
 
 
-def _lines(data: bytes, path: str) -> list[JsonObject]:
+def _lines(data: RecordFile, path: str) -> Sequence[JsonObject]:
     try:
-        lines = loads_jsonl(data, max_line=MAX_LINE)
+        lines = loads_jsonl(data, max_line=MAX_LINE) if isinstance(data, bytes) else data
     except StrictJsonError as error:
         raise _malformed(path, str(error)) from error
-    if path == OUTCOMES and any(set(line) != OUTCOME_KEYS for line in lines):
+    if path == OUTCOMES and any(line.keys() != OUTCOME_KEYS for line in lines):
         raise _malformed(path, "keys")
     return lines
 
 
-def _exchange_lines(data: bytes) -> tuple[bytes, list[JsonObject]]:
+def _exchange_lines(data: RecordFile) -> tuple[bytes, Sequence[JsonObject]]:
     lines = _lines(data, EXCHANGES)
     nonce = lines[0].get("nonce") if lines and set(lines[0]) == {"nonce"} else None
     if not isinstance(nonce, str) or len(nonce) != 64 or any(digit not in "0123456789abcdef" for digit in nonce):
@@ -244,19 +245,19 @@ def _exchange_lines(data: bytes) -> tuple[bytes, list[JsonObject]]:
     return bytes.fromhex(nonce), lines[1:]
 
 
-def _ordered(lines: Sequence[JsonObject]) -> None:
+def _ordered(lines: Sequence[JsonObject]) -> list[AttemptKey]:
     try:
-        orders = [read_key(line).order for line in lines]
+        keys = [read_key(line) for line in lines]
     except (ValueError, KeyError) as error:
         raise _malformed(OUTCOMES, str(error)) from error
-    if any(first >= second for first, second in pairwise(orders)):
+    if any(first.order >= second.order for first, second in pairwise(keys)):
         raise _malformed(OUTCOMES, "order")
+    return keys
 
 
-def _by_call(lines: Sequence[JsonObject]) -> dict[_CallKey, list[int]]:
+def _by_call(keys: Sequence[AttemptKey]) -> dict[_CallKey, list[int]]:
     found: dict[_CallKey, list[int]] = {}
-    for number, line in enumerate(lines):
-        key = read_key(line)
+    for number, key in enumerate(keys):
         found.setdefault((key.item_id, key.repetition, key.side), []).append(number)
     return found
 

@@ -10,6 +10,7 @@ import hmac
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import eq
 from typing import overload
 
@@ -138,8 +139,9 @@ def plan_sha256(plan: Plan) -> str:
     return digest.hexdigest()
 
 
+@lru_cache(maxsize=1)
 def read_plan(data: bytes) -> Plan:
-    """Read `run/plan.json` strictly. Raises: EvidenceError SLV-E040."""
+    """Read `run/plan.json` strictly; the last one read is remembered. Raises: EvidenceError SLV-E040."""
     try:
         tree = loads_canonical(data)
         listed = tree["exchanges"]

@@ -204,7 +204,7 @@ def read_record(outcome: JsonObject, exchange: JsonObject) -> AttemptRecord:
 
     Raises: ValueError if a line breaks its form, or the two do not name the same attempt.
     """
-    if set(outcome) != OUTCOME_KEYS or set(exchange) != EXCHANGE_KEYS:
+    if outcome.keys() != OUTCOME_KEYS or exchange.keys() != EXCHANGE_KEYS:
         raise ValueError("keys")
     key = read_key(outcome)
     if key != read_key(exchange) or outcome["status"] != exchange["status"]:

@@ -85,7 +85,10 @@ class CitationCounts:
 
     def to_json(self) -> JsonObject:
         """Return the counts by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in _COUNTS}
+
+
+_COUNTS = tuple(field.name for field in fields(CitationCounts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +236,7 @@ def _read(tree: JsonObject) -> ScoreRecord:
         grounding=Grounding(_text(tree["grounding"])),
         verdict=None if verdict is None else Verdict(verdict),
         rules=tuple(_read_rule(_object(rule)) for rule in _list(tree["rules"])),
-        citations=CitationCounts(**{field.name: _count(citations[field.name]) for field in fields(CitationCounts)}),
+        citations=CitationCounts(**{name: _count(citations[name]) for name in _COUNTS}),
         criteria=tuple((key, _text(value)) for key, value in sorted(_object(tree["criteria"]).items())),
         bounds=None if bounds is None else Bounds(Verdict(_text(bounds["worst"])), Verdict(_text(bounds["best"]))),
         value=_text_or_none(tree["value"]),

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from slaverify.custody import (
-    Expected,
     LedgerView,
     Terms,
     check_bank,
@@ -31,10 +30,9 @@ from slaverify.custody import (
     disputes_of,
     draw_json,
     exposure_json,
-    split_lines,
+    read_ledger,
     terms_of,
     verify_checkpoint,
-    verify_ledger,
 )
 from slaverify.errors import CustodyError, EvidenceError, SlaverifyError, Text
 from slaverify.evidence import Bundle, Header
@@ -45,6 +43,8 @@ from slaverify.verify.material import Material
 from slaverify.verify.run_records import record_parts
 
 LEDGER = "custody/ledger.jsonl"
+_MAX_LEDGER = 64 * 1024**2
+_MAX_INDEX = 64 * 1024**2
 
 
 def ledger_parts(material: Material, custody: CustodySet | Part | None) -> list[Part]:
@@ -105,8 +105,8 @@ def _pinned(material: Material, terms: Terms) -> Terms:
 
 
 def _view(bundle: Bundle, header: Header, terms: Terms) -> LedgerView:
-    expected = Expected(header.ledger.size, bytes.fromhex(header.ledger.root))
-    view = verify_ledger(split_lines(bundle.read(LEDGER)), terms.trust, expected)
+    view = read_ledger(bundle.read(LEDGER, _MAX_LEDGER), terms.trust)
+    view.against(header.ledger.size, bytes.fromhex(header.ledger.root))
     if view.size != header.ledger.size or view.origin != header.ledger.origin:
         raise ValueError("the ledger goes beyond the checkpoint of the manifest")
     return view
@@ -174,7 +174,7 @@ def _bank(material: Material, custody: CustodySet) -> Iterator[Part]:
     read = custody.bundle.read
     bank = check_bank(
         read("custody/bank_manifest.json"),
-        read("custody/index.jsonl"),
+        read("custody/index.jsonl", _MAX_INDEX),
         read("custody/bank.checkpoint"),
         bank_digest=custody.contract.model.evaluation_set.bank_digest,
         log_vkey=custody.terms.vkey,

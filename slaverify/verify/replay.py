@@ -96,7 +96,7 @@ def _run(
 ) -> tuple[DerivedRun, Part | None]:
     """Return the run, derived from its bytes, or as recorded with what hindered that."""
     plan = read_plan(bundle.read(PLAN))
-    outcomes = bundle.read(OUTCOMES, _MAX)
+    outcomes = bundle.records(OUTCOMES)
     why = Text("los resultados no se recalculan de los bytes recibidos", "outcomes are not derived from wire bytes")
     if not bundle.has(EXCHANGES):
         remedy = Text("pida la edición de las partes", "ask for the edition of the parties")
@@ -110,7 +110,7 @@ def _run(
         index = parse_index(bundle.read("custody/index.jsonl", _MAX))
         items = {item.id: opened(item, index) for item in read_annex_index(annex.get(INDEX, b""))}
         rules = replace(rules, conversation=conversation_of_annex(ground, contract, items))
-    return derive_outcomes(spec, rules, plan, outcomes, bundle.read(EXCHANGES, _MAX)), None
+    return derive_outcomes(spec, rules, plan, outcomes, bundle.records(EXCHANGES)), None
 
 
 def _mismatches(run: DerivedRun) -> Iterator[Part]:

@@ -13,10 +13,10 @@ Source: docs/spec/verification.md (V18), docs/spec/run.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from slaverify.canonical import JsonValue, jcs, loads_jsonl, loads_object, sha256_hex
+from slaverify.canonical import JsonObject, JsonValue, jcs, loads_object, sha256_hex
 from slaverify.custody import Entry, check_not_early
 from slaverify.errors import CustodyError, Text
 from slaverify.run import (
@@ -57,7 +57,7 @@ def record_parts(custody: CustodySet, now: datetime) -> Iterator[Part]:
         return
     plan = read_plan(data)
     yield from _plan(custody, plan, data)
-    outcomes = custody.bundle.read(OUTCOMES)
+    outcomes = custody.bundle.records(OUTCOMES)
     yield from _counts(custody, recorded_run(plan, outcomes))
     yield from _batches(custody, batches_of(plan, outcomes), outcomes)
     yield from _start(custody, outcomes, now)
@@ -110,7 +110,7 @@ def _counts(custody: CustodySet, run: DerivedRun) -> Iterator[Part]:
         )
 
 
-def _batches(custody: CustodySet, found: tuple[Batch, ...], outcomes: bytes) -> Iterator[Part]:
+def _batches(custody: CustodySet, found: tuple[Batch, ...], outcomes: Sequence[JsonObject]) -> Iterator[Part]:
     bank = custody.known_bank
     number_of = {leaf.id: leaf.i for leaf in bank.index.leaves}
     computed = {
@@ -129,7 +129,7 @@ def _batches(custody: CustodySet, found: tuple[Batch, ...], outcomes: bytes) -> 
                     f"batch {number} of run/outcomes.jsonl is not the one on record",
                 )
             )
-    loose = {str(line["item_id"]) for line in loads_jsonl(outcomes) if line["batch"] is None}
+    loose = {str(line["item_id"]) for line in outcomes if line["batch"] is None}
     terminal = custody.run.terminal
     stated = () if terminal is None else (*integers(terminal.data, "sent"), *integers(terminal.data, "in_flight"))
     unnamed = sorted(item for item in loose if number_of.get(item, -1) not in stated)
@@ -142,10 +142,10 @@ def _batches(custody: CustodySet, found: tuple[Batch, ...], outcomes: bytes) -> 
         )
 
 
-def _start(custody: CustodySet, outcomes: bytes, now: datetime) -> Iterator[Part]:
+def _start(custody: CustodySet, outcomes: Sequence[JsonObject], now: datetime) -> Iterator[Part]:
     try:
         permit = start_permit(custody, now)
-        times = [datetime.fromisoformat(text(line, "started_at")) for line in loads_jsonl(outcomes)]
+        times = [datetime.fromisoformat(text(line, "started_at")) for line in outcomes]
         if times:
             check_not_early(permit, min(times))
     except CustodyError as error:
@@ -166,7 +166,7 @@ def _scores(custody: CustodySet) -> Iterator[Part]:
         if custody.bundle.has(SCORES):
             yield failed(Text("hay puntajes que el libro no anotó", "there are scores that the ledger never took"))
         return
-    found = sha256_hex(custody.bundle.read(SCORES))
+    found = custody.bundle.entry_of(SCORES).sha256
     if found != scored.data["scores_sha256"]:
         yield failed(
             Text(f"{SCORES} no es el que el libro anotó", f"{SCORES} is not the one on record"),

@@ -211,3 +211,89 @@ FRAGMENTS = st.lists(
 )
 def test_the_reader_without_needless_checks_reads_the_same(data: bytes, options: dict[str, object]) -> None:
     assert understood(canonical.loads_strict, data, options) == understood(read_slowly, data, options)
+
+
+def read_canonical_slowly(data: bytes, **options: object):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(canonical, "_canonical_object", lambda data, max_depth: None)
+        return canonical.loads_canonical(data, **options)
+
+
+HOSTILE_OBJECTS = st.lists(
+    st.sampled_from(
+        [
+            '"a":',
+            '"b":',
+            '"\U00010000":',
+            '"\ue000":',
+            '"\\u0061":',
+            "1",
+            "-0",
+            "1.0",
+            "1e2",
+            "NaN",
+            "Infinity",
+            "9" * 15,
+            "9007199254740991",
+            "9007199254740992",
+            "1" * 65,
+            '"x"',
+            '"\\/"',
+            '"\\ud800"',
+            '"\U0001f600"',
+            '"9007199254740993"',
+            *"[]{}, \n\ufeff",
+            "null",
+            "true",
+        ]
+    ),
+    max_size=10,
+).map("".join)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    HOSTILE_OBJECTS.map(lambda inner: f"{{{inner}}}".encode())
+    | HOSTILE_OBJECTS.map(str.encode)
+    | st.dictionaries(ANY_TEXT, PLAIN, max_size=4).map(jcs)
+    | st.dictionaries(ANY_TEXT, PLAIN, max_size=4).map(lambda value: json.dumps(value).encode()),
+    st.integers(0, 5),
+)
+def test_the_quick_reader_of_canonical_objects_reads_and_refuses_the_same(data: bytes, depth: int) -> None:
+    options: dict[str, object] = {"max_depth": depth}
+    assert understood(canonical.loads_canonical, data, options) == understood(read_canonical_slowly, data, options)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"a":1,"a":1}',
+        b'{"b":1,"a":1}',
+        b'{"a":1.0}',
+        b'{"a":1e3}',
+        b'{"a":NaN}',
+        b'{"a":-0}',
+        b'{"a":9007199254740992}',
+        b'{"a": 1}',
+        b'{"a":1} ',
+        b'\xef\xbb\xbf{"a":1}',
+        b'{"a":"\\u0061"}',
+        b'{"a":"\\ud800"}',
+        '{"\ue000":1,"\U00010000":1}'.encode(),
+        b"[1]",
+        b'"a"',
+        b"",
+        b'{"a":"\xff"}',
+    ],
+)
+def test_what_is_not_canonical_is_refused_by_the_slow_reader_alone(data: bytes) -> None:
+    assert canonical._canonical_object(data, 20) is None
+    with pytest.raises(StrictJsonError):
+        canonical.loads_canonical(data)
+
+
+def test_the_line_of_a_score_takes_the_quick_way() -> None:
+    line = jcs(
+        {"item_id": "it-0014c597217c", "mac": "3a" * 32, "n": 10**15 - 1, "es": "año «9»", "rules": [{"a": None}]}
+    )
+    assert canonical._canonical_object(line, 20) == json.loads(line)
