@@ -258,7 +258,8 @@ def _page(says: str, change: Callable[[bytes], bytes] = bytes) -> Attempt:
     drawn = change(unsigned(model, files["manifest.json"], says))
     stamper = Tsa(tsa().identity, made.closing_time).stamper()
     paper = sign_pdf(drawn, auditor(), stamper.stamp_digest)
-    again = Rerendered(unsigned(model, files["manifest.json"]), VERSIONS)
+    # The page is drawn once: of the whole variable font two drawings would carry two times of day.
+    again = Rerendered(unsigned(model, files["manifest.json"], "Informe"), VERSIONS)
     return Attempt(made, files, {"pdf": paper, "rerendered": again, "strict": True})
 
 
