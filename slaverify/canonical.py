@@ -197,9 +197,9 @@ def _canonical_object(data: bytes, max_depth: int) -> JsonObject | None:
         return None
     try:
         text = data.decode("utf-8")
-        value, end = _SCAN(text, 0)
+        value, end = _QUICK.raw_decode(text)
         same = type(value) is dict and end == len(text) and _PLAIN.encode(value) == text
-    except (ValueError, StopIteration, RecursionError):
+    except (ValueError, RecursionError):
         return None
     return value if same else None
 
@@ -313,7 +313,7 @@ _INTEGERS = json.JSONDecoder(
 _TEXTS = json.JSONDecoder(
     object_pairs_hook=_no_duplicates, parse_int=_number_text, parse_float=_number_text, parse_constant=_no_constant
 )
-_SCAN = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_constant).scan_once
+_QUICK = json.JSONDecoder(parse_float=_no_float, parse_constant=_no_constant)
 
 
 def _check_strings(value: JsonValue, surrogates: str, nfc: bool) -> JsonValue:
