@@ -11,7 +11,7 @@ from slaverify.audit.witnessing import await_witnesses
 from slaverify.custody import Entry, draw_json, exposure_json
 from slaverify.custody.checkpoints import checkpoint_path, covering, read_checkpoints, token_path
 from slaverify.decision import decide, inputs, limitations, results
-from slaverify.evidence import calibrations, dispute_rulings, limitation_facts, run_validity
+from slaverify.evidence import INTEGRITY, calibrations, dispute_rulings, integrity_of, limitation_facts, run_validity
 from slaverify.evidence.read import open_folder
 
 DECISION = "decision/decision.json"
@@ -61,6 +61,9 @@ def decide_run(session: Session, number: int) -> None:
     rulings = dispute_rulings(bundle, session.contract, number)
     counted = inputs(model, records, rulings)
     measured = results(model, counted, validity, calibrations(bundle, session.contract, number))
+    leaks = integrity_of(bundle, session.contract)
+    if leaks is not None:
+        put_json(folder / INTEGRITY, leaks)
     put_json(folder / "statistics" / "inputs.json", counted)
     put_json(folder / "statistics" / "results.json", measured)
     facts = limitation_facts(open_folder(folder), session.contract, number)

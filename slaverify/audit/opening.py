@@ -187,6 +187,8 @@ def _plan(session: Session, folder: Path, drawn: Draw) -> Plan:
         drawn.selection.sample,
         session.contract.model.repetitions.per_item,
         bytes.fromhex(drawn.seed),
+        beside=drawn.beside.ids,
+        apart=drawn.beside.twin,
     )
     put(folder / PLAN, plan_bytes(plan))
     return plan

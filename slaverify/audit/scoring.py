@@ -10,11 +10,12 @@ from slaverify.audit.session import Session, put
 from slaverify.audit.trajectories import STATE, Nonces, ground_of, run_rules, write_paths
 from slaverify.audit.trajectories import TRACES as PATH_TRACES
 from slaverify.canonical import JsonObject, JsonValue, jsonl, sha256_hex
-from slaverify.custody import Part
+from slaverify.custody import Arms, Part
 from slaverify.custody.append import record_scored
 from slaverify.custody.deliver import DeliveredItem
 from slaverify.engine import compile_endpoint
 from slaverify.evalset import Item, join
+from slaverify.evidence import ARM_SCORES, arm_of
 from slaverify.evidence.receipt import SALTS, salt_line
 from slaverify.judging import GivenAnswer
 from slaverify.run import DerivedExchange
@@ -57,7 +58,9 @@ def score_run(session: Session, number: int) -> None:
         names = (TRACES, INDEX, RULES, SALTS, PATH_TRACES, STATE)
         nonces = {path: journal.nonce(path) for path in names}
     ground = _ground(session, number)
-    found = _score_all(session, number, opened, ground)
+    arms = drawn_of(session, number).beside
+    scored = _score_all(session, number, opened, ground)
+    found = _sample(scored, arms)
     rows = [(one.record, one.scored) for one in found]
     annex = private(session, number) / ANNEX_FOLDER
     put(annex / INDEX, annex_index(nonces[INDEX], [_annex_item(one) for one in opened.values()]))
@@ -67,13 +70,16 @@ def score_run(session: Session, number: int) -> None:
     if ground is not None:
         paths = [one.path for one in found if one.path is not None]
         write_paths(session, number, ground, paths, Nonces(nonces[PATH_TRACES], nonces[STATE]))
+    if arms.ids:
+        beside = set(arms.ids)
+        put(folder / ARM_SCORES, jsonl(_arm_line(one, arms, opened) for one in scored if one.record.item_id in beside))
     # Last: its presence says that the step is done.
     put(folder / SCORES, jsonl(record.to_json() for record, _ in rows))
 
 
 def given_answers(session: Session, number: int) -> list[GivenAnswer]:
-    """Return every answer of a run as code left it, scored again: what a judge is asked about, in record order."""
-    opened = open_items(session, number)
+    """Return every answer of a run's sample as code left it, scored again: what a judge is asked about, in order."""
+    opened, arms = open_items(session, number), drawn_of(session, number).beside
     return [
         GivenAnswer(
             record=one.record,
@@ -81,7 +87,7 @@ def given_answers(session: Session, number: int) -> list[GivenAnswer]:
             raw_text=None if one.exchange.answer is None else one.exchange.answer.text,
             clean_text=one.scored.clean_text,
         )
-        for one in _score_all(session, number, opened, _ground(session, number))
+        for one in _sample(_score_all(session, number, opened, _ground(session, number)), arms)
     ]
 
 
@@ -118,10 +124,22 @@ def _score_all(session: Session, number: int, opened: dict[str, _Opened], ground
     return sorted(rows, key=lambda one: (one.record.item_id, one.record.repetition, one.record.side))
 
 
+def _sample(rows: list[_Row], arms: Arms) -> list[_Row]:
+    beside = set(arms.ids)
+    return [row for row in rows if row.record.item_id not in beside]
+
+
+def _arm_line(row: _Row, arms: Arms, opened: dict[str, _Opened]) -> JsonObject:
+    name = row.record.item_id
+    return {"arm": arm_of(arms, name, honeytoken=opened[name].item.honeytoken), "record": row.record.to_json()}
+
+
 def commit_scores(session: Session, number: int) -> None:
     """Record the digest of the scores in the ledger, under a timestamped checkpoint, before any result is shown."""
-    data = (session.run_folder(number) / SCORES).read_bytes()
-    record_scored(session.ledger, session.auditor, session.contract.digest, number, sha256_hex(data))
+    folder = session.run_folder(number)
+    data, beside = (folder / SCORES).read_bytes(), folder / ARM_SCORES
+    arms = sha256_hex(beside.read_bytes()) if beside.is_file() else None
+    record_scored(session.ledger, session.auditor, session.contract.digest, number, sha256_hex(data), arms)
     session.ledger.checkpoint(session.custodian, session.ports.timestamper)
 
 
@@ -154,13 +172,14 @@ def explain(session: Session, number: int, item_id: str) -> list[JsonObject]:
 
 
 def open_items(session: Session, number: int) -> dict[str, _Opened]:
-    """Return the drawn items of a run, both parts as they were delivered, by id."""
+    """Return the drawn items of a run, those of its arms too, both parts as they were delivered, by id."""
     drawn = drawn_of(session, number)
+    asked = {*drawn.selection.ids, *drawn.beside.ids}
     queries = {item.id: item for item in delivered(session, drawn, Part.QUERY)}
     found: dict[str, _Opened] = {}
     for reference in delivered(session, drawn, Part.REFERENCE):
         query = queries[reference.id]
-        if reference.id in drawn.selection.ids:
+        if reference.id in asked:
             item = join(
                 query.content, reference.content, reference.id, reference.stratum, reference.twin_of, where=reference.id
             )

@@ -26,7 +26,7 @@ def check_supported(contract: Contract, *, rehearsal: bool = False) -> None:
 
 
 def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
-    sample, verdict = contract.evaluation_set.sample, contract.verdict
+    verdict = contract.verdict
     yield from _judge(contract)
     if contract.method.profile not in PROFILES:
         yield "method.profile", f"el perfil {contract.method.profile}", f"the profile {contract.method.profile}"
@@ -37,8 +37,7 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "scope.catalogue", "el perfil regulatory@1 sin catálogo", "the profile regulatory@1 without a catalogue"
     if contract.method.plugins and (len(contract.method.plugins) > 1 or not is_plugged(contract)):
         yield "method.plugins", "complementos que no son el adaptador", "plug-ins that are not the adapter"
-    if sample.arms.anchor or sample.arms.twin or sample.arms.probe:
-        yield "evaluation_set.sample.arms", "brazos fuera de las métricas", "arms outside the metrics"
+    yield from _beyond_arms(contract)
     if verdict.early_stop is not None:
         yield "verdict.early_stop", "la detención anticipada", "early stop"
     if getattr(verdict.inconclusive, "extend", None) is not None:
@@ -55,6 +54,19 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "repetitions.dispersion_sample", "la submuestra de dispersión", "the dispersion sample"
     if contract.schedule.shadow_share:
         yield "schedule.shadow_share", "el tráfico de sombra", "shadow traffic"
+
+
+def _beyond_arms(contract: Contract) -> Iterator[tuple[str, str, str]]:
+    bank = contract.evaluation_set
+    if not any((bank.sample.arms.anchor, bank.sample.arms.twin, bank.sample.arms.probe)):
+        return
+    place = "evaluation_set.sample.arms"
+    if bank.sample.method == "full":
+        yield place, "brazos con una muestra «full», que no deja ítems sin enviar", "arms beside a `full` sample"
+    if bank.exposure == "reuse":
+        yield place, "brazos con «exposure: reuse»: la muestra no sería nueva", "arms where the sample may be reused"
+    if contract.method.profile == "trajectory@1":
+        yield place, "brazos con herramientas", "arms with tools"
 
 
 def _judge(contract: Contract) -> Iterator[tuple[str, str, str]]:

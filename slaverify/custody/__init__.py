@@ -7,6 +7,7 @@ Trust boundary: sealed banks, openings, ledgers, checkpoints and deliveries come
 forged, forked or replayed.
 """
 
+from slaverify.custody.arms import ARM_NAMES, Arms
 from slaverify.custody.beacon import beacon_randomness, beacon_round
 from slaverify.custody.blind import blind_commitment, check_blinds_opened
 from slaverify.custody.checklist import Demand, checklist
@@ -81,10 +82,12 @@ from slaverify.custody.terms import Terms, Witness, terms_of
 from slaverify.custody.view import LedgerView
 
 __all__ = [
+    "ARM_NAMES",
     "DRAWERS",
     "PROBE",
     "UNTIMED",
     "Access",
+    "Arms",
     "Bank",
     "CheckpointPolicy",
     "Clock",

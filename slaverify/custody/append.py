@@ -276,9 +276,19 @@ def void_item(
     return ledger.append("item_voided", data, [auditor])
 
 
-def record_scored(ledger: LedgerFile, auditor: PartyKey, contract_digest: str, run: int, scores_sha256: str) -> Entry:
-    """Record the digest of the scores before any result is shown."""
-    return ledger.append("scored", {**_run(contract_digest, run), "scores_sha256": scores_sha256}, [auditor])
+def record_scored(
+    ledger: LedgerFile,
+    auditor: PartyKey,
+    contract_digest: str,
+    run: int,
+    scores_sha256: str,
+    arms_sha256: str | None = None,
+) -> Entry:
+    """Record the digest of the scores, and of those of the arms if there are any, before any result is shown."""
+    data = {**_run(contract_digest, run), "scores_sha256": scores_sha256}
+    if arms_sha256 is not None:
+        data["arms_sha256"] = arms_sha256
+    return ledger.append("scored", data, [auditor])
 
 
 def record_calibration(

@@ -101,7 +101,7 @@ def deliver(
     _check_time(view, terms, drawn, part)
     path.parent.mkdir(exist_ok=True)
     with open_bank(ledger.folder, bank, custodian.age_identity, private) as opened, staged(path) as stream:
-        items = opened.items(drawn.selection.all_ids)
+        items = opened.items(drawn.all_ids)
         attached = opened.attachments(_named(items)) if part is Part.QUERY else ()
         pieces = chain(_pieces(_header(bank.digest, drawn, part), items, opened.header.seed, part), attached)
         encrypt(pieces, stream, [auditor.age_recipient], MAX_PACKAGE)
@@ -177,7 +177,7 @@ def open_delivery(
         _check_header(stream.readline(), bank, drawn, part)
         items = tuple(_item(line, bank, part) for line in stream if not line.startswith(_ATTACHED))
     numbers = [one.i for one in items]
-    if numbers != sorted(set(numbers)) or {one.id for one in items} != set(drawn.selection.all_ids):
+    if numbers != sorted(set(numbers)) or {one.id for one in items} != set(drawn.all_ids):
         raise fault(
             54, "la entrega no trae exactamente los ítems sorteados", "the delivery is not exactly the drawn items"
         )

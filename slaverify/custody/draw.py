@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from slaverify.canonical import JsonObject, JsonValue, jcs, sha256_hex
+from slaverify.custody.arms import ARM_NAMES, Arms, select_arms
 from slaverify.custody.entries import Entry
 from slaverify.custody.exposure import ExposureEvent, eligible, exposure_tree, remaining_audits
 from slaverify.custody.faults import fault
@@ -61,11 +62,23 @@ class Draw:
     """How many such samples are left after this one."""
     beacon: JsonValue = None
     """The beacon's round, signature and randomness, if one was used."""
+    arms: Arms | None = None
+    """What is sent beside the sample; None where the contract asks for no arm."""
 
     @property
     def sample_sha256(self) -> str:
         """The SHA-256 that the ledger records."""
         return self.selection.sha256
+
+    @property
+    def beside(self) -> Arms:
+        """The arms, empty where there are none."""
+        return self.arms or Arms()
+
+    @property
+    def all_ids(self) -> tuple[str, ...]:
+        """Every item that may leave: sample, reserve and arms."""
+        return self.selection.all_ids + self.beside.ids
 
 
 def select(
@@ -124,8 +137,12 @@ def draw_run(index: Index, view: LedgerView, terms: Terms, run: int, *, light: J
         selection=selection,
         remaining_audits=remaining_audits(left, planned),
         beacon=beacon,
+        arms=select_arms(index, events, seed, terms.arms, planned) if any(terms.arms.values()) else None,
     )
-    if entry is not None and _recorded(entry) != (found.seed, found.method, planned, found.sample_sha256):
+    if entry is not None and (_recorded(entry), _arm_counts(entry)) != (
+        (found.seed, found.method, planned, found.sample_sha256),
+        found.beside.counts,
+    ):
         raise fault(
             53,
             "el sorteo del libro no es el que resulta del índice y del contrato",
@@ -139,6 +156,11 @@ def _recorded(entry: Entry) -> tuple[str, str, dict[str, int], str]:
     data = entry.data
     planned = dict(sorted(counts(data, "n_per_stratum").items()))
     return text(data, "seed"), text(data, "method"), planned, text(data, "sample_sha256")
+
+
+def _arm_counts(entry: Entry) -> dict[str, int]:
+    recorded = counts(entry.data, "arms")
+    return {name: recorded.get(name, 0) for name in ARM_NAMES}
 
 
 def _record(view: LedgerView, terms: Terms, run: int) -> RunRecord:
@@ -158,8 +180,12 @@ def _seed(view: LedgerView, record: RunRecord, beacon: JsonValue) -> bytes:
 
 
 def _planned(index: Index, terms: Terms) -> dict[str, int]:
-    if any(terms.arms.values()):
-        raise fault(54, "esta versión solo sortea el brazo «fresh»", "this version draws the arm `fresh` alone")
+    if any(terms.arms.values()) and (terms.method == "full" or terms.reuse):
+        raise fault(
+            54,
+            "los brazos necesitan una muestra de ítems sin enviar, que «full» y «reuse» no dan",
+            "arms need a sample of unsent items, which `full` and `reuse` do not give",
+        )
     if terms.method == "full":
         return {stratum: n for stratum, n in index.strata.items() if stratum != PROBE}
     unknown = [stratum for stratum in terms.per_stratum if stratum not in index.strata or stratum == PROBE]
@@ -234,7 +260,10 @@ def _redraw(index: Index, entry: Entry, before: Sequence[ExposureEvent]) -> tupl
             continue
         found = select(available, seed, planned, 0)
         if found.sha256 == entry.data["sample_sha256"]:
-            return found.ids
+            arms = select_arms(index, known, seed, _arm_counts(entry), planned)
+            if arms.counts != _arm_counts(entry):
+                break
+            return found.ids + arms.ids
     raise fault(
         53,
         "la muestra del libro no es la que resulta del índice",
@@ -245,8 +274,10 @@ def _redraw(index: Index, entry: Entry, before: Sequence[ExposureEvent]) -> tupl
 
 def draw_json(found: Draw) -> bytes:
     """Return the bytes of `draw.json`."""
+    arms: JsonObject = {} if found.arms is None else {"arms": found.arms.to_json()}
     return jcs(
         {
+            **arms,
             "type": "slaverify/draw/1",
             "run": found.run,
             "method": found.method,
@@ -273,7 +304,7 @@ def draw_data(found: Draw) -> JsonObject:
         "at_size": found.at_size,
         "n_per_stratum": found.n_per_stratum,
         "sample_sha256": found.sample_sha256,
-        "arms": {"fresh": len(found.selection.ids)},
+        "arms": {"fresh": len(found.selection.ids), **({} if found.arms is None else found.arms.counts)},
     }
 
 
@@ -292,12 +323,12 @@ def exposure_json(index: Index, view: LedgerView, terms: Terms) -> bytes:
 
 
 def check_sent(index: Index, view: LedgerView, terms: Terms, run: int) -> Draw:
-    """Check one run's draw and that nothing was sent outside sample and reserve.
+    """Check one run's draw and that nothing was sent outside sample, reserve and arms.
 
     Raises: as `draw_run`, and CustodyError SLV-K061 for an item sent outside them.
     """
     found, record = draw_run(index, view, terms, run), _record(view, terms, run)
-    allowed = set(found.selection.all_ids)
+    allowed = set(found.all_ids)
     for entry in (*record.batches, *([record.terminal] if record.terminal else [])):
         numbers = (*integers(entry.data, "items"), *integers(entry.data, "sent"), *integers(entry.data, "in_flight"))
         stray = [item for item in index.ids(numbers) if item not in allowed]

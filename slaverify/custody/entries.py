@@ -164,7 +164,7 @@ TYPES: Mapping[str, EntryType] = {
     "run_ended": _run(AUDITOR, may={"reason": is_text, "outcomes": map_of(is_count), **_ITEM_LISTS}),
     "run_aborted": _run(AUDITOR, may={"reason": is_text, "outcomes": map_of(is_count), **_ITEM_LISTS}),
     "item_voided": _run(AUDITOR, needs={"item": is_id}, may={"reason": is_text, "substitute": nullable(is_id)}),
-    "scored": _run(AUDITOR, needs={"scores_sha256": is_hex32}),
+    "scored": _run(AUDITOR, needs={"scores_sha256": is_hex32}, may={"arms_sha256": is_hex32}),
     "calibration": _run(
         AUDITOR, needs={"record_sha256": is_hex32}, may={"judge_id": nullable(is_hex32), "labels": is_count}
     ),

@@ -8,14 +8,23 @@ detection probability; docs/spec/ledger.md (leaks).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import comb, exp, lgamma, log
 
-_GAIN = 0.10
-_LEAST_TOKENS = 4
-_LEAST_POWER = 0.80
+GAIN = 0.10
+"""The advantage of exposed items whose detection is always printed."""
+LEAST_TOKENS = 4
+"""Honeytokens that must have been asked for their test to say something."""
+LEAST_POWER = 0.80
+"""Power below which a test that found nothing says nothing."""
+NOISE = 0.04
+"""Share of pairs in which only one is right by chance, each way, that the power of the twins assumes."""
+VARIANTS = 16
+"""Equiprobable variants of a honeytoken: a guess names the sealed one once in so many."""
+_NEGLIGIBLE = 1e-18
 
 
 def fresh_vs_exposed(exposed_right: int, exposed_n: int, fresh_right: int, fresh_n: int) -> Fraction:
@@ -65,29 +74,33 @@ def spot_check_power(bank_size: int, bad_items: int, opened: int) -> Fraction:
 def anchor_power(exposed_n: int, fresh_n: int, base: float, gain: float, alpha: Fraction) -> float:
     """Return how often `fresh_vs_exposed` is at most `alpha` when exposed items are right `gain` more often.
 
-    `base` and `base + gain` are the rates of right answers in [0, 1]. Exact sum over both binomials.
+    `base` and `base + gain` are the rates of right answers in [0, 1]. Exact sum over both binomials, less the counts
+    of fresh right answers whose probability is below 1e-18 each.
     Raises: ValueError for rates or sizes outside their range.
     """
     rates = _rates(base, gain)
     if exposed_n < 0 or fresh_n < 0:
         raise ValueError("sizes out of range")
     exposed, fresh = _binomial(exposed_n, rates[1]), _binomial(fresh_n, rates[0])
-    power, rows = 0.0, (_row(exposed_n), _row(fresh_n))
-    for right in range(exposed_n + fresh_n + 1):
-        first = _least_rejected(*rows, right, alpha)
-        power += sum(exposed[k] * fresh[right - k] for k in range(first, min(exposed_n, right) + 1))
+    likely = [k for k, chance in enumerate(fresh) if chance > _NEGLIGIBLE]
+    power = 0.0
+    for right in range(likely[0], exposed_n + likely[-1] + 1):
+        first = _least_rejected(exposed_n, fresh_n, right, alpha)
+        for k in range(max(first, right - likely[-1]), min(exposed_n, right - likely[0]) + 1):
+            power += exposed[k] * fresh[right - k]
     return power
 
 
-def _least_rejected(exposed: Sequence[int], fresh: Sequence[int], right: int, alpha: Fraction) -> int:
-    """Return the least count of right exposed answers, of `right` in all, whose p-value is at most `alpha`.
-
-    `exposed` and `fresh` are the rows of Pascal's triangle for the sizes of the arms.
-    """
-    most, least = min(len(exposed) - 1, right), max(0, right - len(fresh) + 1)
-    limit, ways = comb(len(exposed) + len(fresh) - 2, right) * alpha.numerator, 0
+@lru_cache(maxsize=1 << 16)
+def _least_rejected(exposed_n: int, fresh_n: int, right: int, alpha: Fraction) -> int:
+    """Return the least count of right exposed answers, of `right` in all, whose p-value is at most `alpha`."""
+    most, least = min(exposed_n, right), max(0, right - fresh_n)
+    limit, ways = comb(exposed_n + fresh_n, right) * alpha.numerator, 0
+    exposed, fresh = comb(exposed_n, most), comb(fresh_n, right - most)
     for k in range(most, least - 1, -1):
-        ways += exposed[k] * fresh[right - k]
+        ways += exposed * fresh
+        exposed = exposed * k // (exposed_n - k + 1)
+        fresh = fresh * (fresh_n - right + k) // (right - k + 1)
         if ways * alpha.denominator > limit:
             return k + 1
     return least
@@ -147,23 +160,35 @@ class Integrity:
     adjusted: Mapping[str, Fraction]
     power: float
     """Of the anchor test, at the sizes used, for 10 points above the base."""
+    twin_power: float
+    """Of the twin test, the same."""
 
 
 def integrity(
-    p_values: Mapping[str, Fraction], *, asked_tokens: int, anchor_n: int, fresh_n: int, base: float, alpha: Fraction
+    p_values: Mapping[str, Fraction],
+    *,
+    asked_tokens: int,
+    anchor_n: int,
+    fresh_n: int,
+    base: float,
+    alpha: Fraction,
+    pairs: int = 0,
 ) -> Integrity:
     """Judge the leak tests that were carried out: `anchors`, `twins`, `honeytokens`, each with its p-value.
 
     Holm over those; a signal if any adjusted p is at most `alpha` (`ledger.alpha_leak`). Nothing can be said where
-    fewer than four honeytokens were asked and the anchors see 10 points less often than 0.80. A signal never turns a
-    PASS into a BREACH. `base` is the rate of right answers of the fresh arm, in [0, 1].
+    fewer than four honeytokens were asked and neither anchors nor twins see 10 points as often as 0.80, each at the
+    level that Holm leaves it, alpha / number of tests. A signal never turns a PASS into a BREACH. `base` is the rate
+    of right answers of the fresh arm, in [0, 1].
     """
-    power = anchor_power(anchor_n, fresh_n, base, min(_GAIN, 1 - base), alpha) if anchor_n and fresh_n else 0.0
+    level = alpha / max(1, len(p_values))
+    power = anchor_power(anchor_n, fresh_n, base, min(GAIN, 1 - base), level) if anchor_n and fresh_n else 0.0
+    paired = twin_power(pairs, NOISE, GAIN, level)
     adjusted, least = {}, Fraction(0)
     for rank, (name, p) in enumerate(sorted(p_values.items(), key=lambda pair: pair[1])):
         least = max(least, min(Fraction(1), p * (len(p_values) - rank)))
         adjusted[name] = least
     if any(p <= alpha for p in adjusted.values()):
-        return Integrity("signal", adjusted, power)
-    blind = asked_tokens < _LEAST_TOKENS and power < _LEAST_POWER
-    return Integrity("not_evaluable" if blind or not p_values else "no_signal", adjusted, power)
+        return Integrity("signal", adjusted, power, paired)
+    blind = asked_tokens < LEAST_TOKENS and max(power, paired) < LEAST_POWER
+    return Integrity("not_evaluable" if blind or not p_values else "no_signal", adjusted, power, paired)

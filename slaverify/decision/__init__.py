@@ -11,6 +11,7 @@ from slaverify.decision.disputes import Disputed, dispute_states
 from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
 from slaverify.decision.inputs import inputs
 from slaverify.decision.limitations import limitations
+from slaverify.decision.missing import VENDORS
 from slaverify.decision.people import external_calibrations, metric_calibrations
 from slaverify.decision.plan import plan, worth_of_judged
 from slaverify.decision.results import results
@@ -18,6 +19,7 @@ from slaverify.decision.states import states
 from slaverify.decision.words import Reason, RunValidity, State
 
 __all__ = [
+    "VENDORS",
     "CalibrationFacts",
     "Disputed",
     "LimitationFacts",

@@ -60,6 +60,7 @@ class LimitationFacts:
     references: `references_unreviewed` without a second annotator; `disputed` items; `dispute_states` the overall
     state with all of them for the vendor, then against.
     custody: `reused_items` of the sample sent before; `fresh_left` items of state `unused`; `audits_left`;
+    `leaks` what the leak tests say together (null: there were none);
     `witnesses` distinct cosigners of the last checkpoint; `timestamps` checkpoints with a token; `beacon` of the draw.
     run: `retries` attempts beyond the first of each exchange; `excluded` items taken out of a denominator;
     `deviations` sorted words (events of the ledger and journal that departed from the plan).
@@ -85,6 +86,7 @@ class LimitationFacts:
     reused_items: int = 0
     fresh_left: int | None = None
     audits_left: int | None = None
+    leaks: str | None = None
     witnesses: int = 0
     timestamps: int = 0
     beacon: bool = False

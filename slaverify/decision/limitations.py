@@ -203,6 +203,7 @@ def _exposure(contract: Contract, facts: LimitationFacts) -> Args | None:
         "fresh_left": facts.fresh_left,
         "audits_left": facts.audits_left,
         "no_training": contract.confidentiality.no_training,
+        "leaks": facts.leaks,
     }
 
 

@@ -3,7 +3,7 @@
 1. Each metric is measured against its own terms (`assess`).
 2. The binding metrics with a test form the family; Holm says which are in breach (`combine`).
 3. A metric's state: what held before the count; breach; PASS; otherwise INCONCLUSIVE.
-4. Integrity events that the contract binds take PASS away.
+4. Integrity events that the contract binds, and a leak signal, take PASS away.
 No scipy is loaded as long as every rule is a comparison of integers.
 """
 
@@ -79,7 +79,7 @@ def judge(
 
 def rule(contract: Contract, assessed: Sequence[Assessed], run_validity: RunValidity) -> Judged:
     """Return the rulings over metrics already measured."""
-    integrity = [_integrity(contract, one) for one in assessed]
+    integrity = [_integrity(contract, one, run_validity) for one in assessed]
     members = [
         Member(
             state=_before_family(one, effect),
@@ -146,15 +146,16 @@ def _ruling(one: Assessed, breaching: bool, effect: Ruling | None) -> Ruling:
     return Ruling(State.PASS) if effect is None else effect
 
 
-def _integrity(contract: Contract, one: Assessed) -> Ruling | None:
-    """Return what the integrity events among a metric's items do to it, null if nothing."""
+def _integrity(contract: Contract, one: Assessed, run_validity: RunValidity) -> Ruling | None:
+    """Return what the integrity events among a metric's items, or a leak signal, do to it; null if nothing."""
     outcomes = one.entry.get("by_outcome")
     mismatch = isinstance(outcomes, dict) and count_of(outcomes, "engine_mismatch") > 0
     if mismatch and contract.engine.on_mismatch == "breach":
         return Ruling(State.BREACH, Reason.ENGINE_MISMATCH)
+    leaked = Ruling(State.INCONCLUSIVE, Reason.LEAK_SIGNAL) if run_validity.leak_signal else None
     events = one.entry.get("events")
     if not isinstance(events, dict):
-        return None
+        return leaked
     rules = contract.verdict.integrity
     if count_of(events, "confirmed") > rules.manipulation_cap:
         state = State.BREACH if rules.effect == "breach" else State.INCONCLUSIVE
@@ -163,7 +164,7 @@ def _integrity(contract: Contract, one: Assessed) -> Ruling | None:
     found = set(patterns) if isinstance(patterns, dict) else set()
     if found & (_BLOCKING_IDENTITY | set(rules.binding_patterns)):
         return Ruling(State.INCONCLUSIVE, Reason.BINDING_PATTERN)
-    return None
+    return leaked
 
 
 def _entries(inputs_json: JsonObject) -> dict[str, JsonObject]:

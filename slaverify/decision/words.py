@@ -40,6 +40,7 @@ class Reason(StrEnum):
     ENGINE_MISMATCH = "engine_mismatch"
     MANIPULATION_CONFIRMED = "manipulation_confirmed"
     BINDING_PATTERN = "binding_pattern"
+    LEAK_SIGNAL = "leak_signal"
     DISPUTE_SENSITIVE = "dispute_sensitive"
 
 
@@ -49,7 +50,8 @@ class RunValidity:
 
     `valid` is false for a fault of engine version, bank digest, method digest, ledger or clock; `reason` then names
     it in one word. `judge_drift` (failed sentinels) invalidates only the metrics with judged items; `judge_unstable`
-    names the criteria whose repeats flip too often (null: a rubric without criteria). `provenance` is
+    names the criteria whose repeats flip too often (null: a rubric without criteria). `leak_signal`: a leak test says
+    that the vendor knew items beforehand. `provenance` is
     `measured` for a run of ours, `declared` for imported results.
     """
 
@@ -57,4 +59,5 @@ class RunValidity:
     reason: str | None = None
     judge_drift: bool = False
     judge_unstable: frozenset[str | None] = frozenset()
+    leak_signal: bool = False
     provenance: str = "measured"

@@ -24,6 +24,7 @@ from slaverify.evidence.calibrated import (
     unfounded_rulings,
 )
 from slaverify.evidence.facts import limitation_facts
+from slaverify.evidence.integrity import ARM_SCORES, INTEGRITY, arm_of, arms_of, integrity_of, leak_signal
 from slaverify.evidence.layout import (
     AMENDMENT,
     AMENDMENT_TYPE,
@@ -69,11 +70,13 @@ __all__ = [
     "AMENDMENT",
     "AMENDMENT_TYPE",
     "ANNEX",
+    "ARM_SCORES",
     "B_LTA",
     "B_T",
     "CALIBRATION",
     "DEMO_POLICY",
     "ENVELOPE",
+    "INTEGRITY",
     "MANIFEST",
     "PARTIES",
     "PUBLIC",
@@ -100,6 +103,8 @@ __all__ = [
     "Source",
     "TokenFacts",
     "Tool",
+    "arm_of",
+    "arms_of",
     "build_manifest",
     "bundle_digest",
     "calibration_committed",
@@ -110,7 +115,9 @@ __all__ = [
     "dispute_rulings",
     "edition_files",
     "first_exchange",
+    "integrity_of",
     "labelled_run",
+    "leak_signal",
     "ledger_view",
     "limitation_facts",
     "media_type_of",

@@ -29,6 +29,7 @@ from slaverify.decision import LimitationFacts, metric_facts
 from slaverify.errors import CustodyError
 from slaverify.evidence.bundle import Bundle
 from slaverify.evidence.calibrated import CALIBRATION, calibration_facts
+from slaverify.evidence.integrity import integrity_of
 from slaverify.evidence.papers import is_demo, party_signatures
 from slaverify.evidence.problems import bad_record
 from slaverify.evidence.reading import (
@@ -80,6 +81,7 @@ def limitation_facts(bundle: Bundle, contract: LoadedContract, number: int | Non
         reused_items=custody.reused,
         fresh_left=custody.fresh,
         audits_left=custody.audits,
+        leaks=_leaks(bundle, contract),
         witnesses=custody.witnesses,
         timestamps=sum(
             1 for path in bundle.paths() if path.startswith("custody/checkpoints/") and path.endswith(".tsr")
@@ -142,6 +144,11 @@ def _strata(bundle: Bundle) -> tuple[tuple[str, int], ...]:
     if len(sizes) != len(sample):
         raise bad_record(DRAW, "sample")
     return tuple(sorted(sizes.items()))
+
+
+def _leaks(bundle: Bundle, contract: LoadedContract) -> str | None:
+    found = integrity_of(bundle, contract)
+    return None if found is None else str(found["integrity"])
 
 
 def _excluded(results: Mapping[str, object] | None) -> int:

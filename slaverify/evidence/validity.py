@@ -35,6 +35,7 @@ from slaverify.custody import (
 from slaverify.decision import RunValidity
 from slaverify.errors import CustodyError
 from slaverify.evidence.bundle import Bundle
+from slaverify.evidence.integrity import leak_signal
 from slaverify.evidence.reading import LEDGER, OUTCOMES, PANEL, VOTES, checkpoint_numbers, run_number, utc_time
 from slaverify.judging import unstable
 
@@ -64,7 +65,11 @@ def run_validity(bundle: Bundle, contract: LoadedContract, number: int | None = 
     reason = _ending(record) or _engine(bundle, contract) or _clock(bundle, terms, view, record)
     reason = reason or _disputes(contract, upheld)
     return RunValidity(
-        valid=reason is None, reason=reason, judge_drift=_drifted(bundle), judge_unstable=_unstable(bundle)
+        valid=reason is None,
+        reason=reason,
+        judge_drift=_drifted(bundle),
+        judge_unstable=_unstable(bundle),
+        leak_signal=leak_signal(bundle, contract),
     )
 
 

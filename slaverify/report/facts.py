@@ -81,6 +81,7 @@ class Facts:
     bank: JsonObject | None
     draw: JsonObject | None
     exposure: JsonObject | None
+    integrity: JsonObject | None
     environment: JsonObject | None
     paths: JsonObject | None
     panel: JsonObject | None
@@ -151,6 +152,7 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
         bank=_optional(bundle, "custody/bank_manifest.json"),
         draw=_optional(bundle, "custody/draw.json"),
         exposure=_optional(bundle, "custody/exposure.json"),
+        integrity=_optional(bundle, "statistics/integrity.json"),
         environment=_optional(bundle, "environment/environment.json"),
         paths=_optional(bundle, "trajectory/summary.json"),
         panel=_optional(bundle, "judging/panel.json"),

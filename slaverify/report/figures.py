@@ -37,6 +37,7 @@ REASONS = RUN_REASONS | {
     "engine_mismatch",
     "manipulation_confirmed",
     "binding_pattern",
+    "leak_signal",
     "dispute_sensitive",
     "naive_judge_rate",
     "run_invalid",

@@ -16,6 +16,7 @@ from typing import overload
 
 from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, jcs, loads_canonical
 from slaverify.errors import EvidenceError, Text
+from slaverify.run.spacing import keep_apart
 
 TYPE = "slaverify/plan/1"
 SIDES = ("current", "candidate")
@@ -75,17 +76,29 @@ class _Rounds(Sequence[PlannedExchange]):
         return hash(tuple(self))
 
 
-def build_plan(run_id: str, sample: Mapping[str, Sequence[str]], repetitions: int, seed: bytes) -> Plan:
+def build_plan(
+    run_id: str,
+    sample: Mapping[str, Sequence[str]],
+    repetitions: int,
+    seed: bytes,
+    *,
+    beside: Sequence[str] = (),
+    apart: Sequence[tuple[str, str]] = (),
+) -> Plan:
     """Return the plan of a run: item ids by stratum, `repetitions` calls of each, order from the draw's seed.
 
-    Every repetition is a round over all items, each round with its own order; strata are mixed by the order.
+    Every repetition is a round over all items, each round with its own order; strata, and the items `beside` the
+    sample, are mixed by the order. The two of a pair in `apart` lie 20 positions apart or more, if the plan has room.
     Ticket of a call: HMAC-SHA-256(SHA-256(domain ‖ run id ‖ 0 ‖ seed), item id ‖ 0 ‖ repetition).
     """
     key = hashlib.sha256(_DOMAIN + run_id.encode() + b"\x00" + seed).digest()
-    items = [item for stratum in sorted(sample) for item in sample[stratum]]
+    items = [*(item for stratum in sorted(sample) for item in sample[stratum]), *beside]
     if len(set(items)) != len(items) or repetitions < 1:
         raise ValueError("each item once, at least one repetition")
     rounds = [_round(key, items, repetition) for repetition in range(repetitions)]
+    if apart:
+        place = {item: index for index, item in enumerate(items)}
+        keep_apart(rounds, [(place[one], place[other]) for one, other in apart])
     return Plan(run_id, _Rounds(items, rounds))
 
 

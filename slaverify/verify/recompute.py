@@ -2,8 +2,9 @@
 
 Order: 1. wire bytes to outcomes and answers (edition of the parties); 2. score records agree with run and index;
 3. items to commitments and rules to verdicts (annex); 4. the draw of what people read, the figures of the judge and
-its gate, from their labels; 5. counts; 6. numbers and states (reals of nine places within 1 in the last: scipy and
-processors differ); 7. verdict and remedies; 8. limitations; 9. the same in report.json; 10. the page follows.
+its gate, from their labels; 5. leak tests and counts; 6. numbers and states (reals of nine places within 1 in the
+last: scipy and processors differ); 7. verdict and remedies; 8. limitations; 9. the same in report.json; 10. the page
+follows.
 Nobody is asked anything: no judge, no vendor, no network.
 
 Source: docs/spec/verification.md (V19), docs/spec/decision.md.
@@ -21,10 +22,12 @@ from slaverify.errors import Text
 from slaverify.evidence import (
     AMENDMENT,
     CALIBRATION,
+    INTEGRITY,
     Bundle,
     calibration_committed,
     calibrations,
     dispute_rulings,
+    integrity_of,
     limitation_facts,
     record_again,
     run_validity,
@@ -90,6 +93,7 @@ def _of_bundle(material: Material, bundle: Bundle) -> list[Part]:
     for place, step in (
         (SCORES, lambda: replay_parts(bundle, contract, material.annex)),
         (CALIBRATION, lambda: _people(bundle, contract)),
+        (INTEGRITY, lambda: _leaks(bundle, contract)),
         (INPUTS, lambda: _numbers(bundle, contract)),
         (LIMITATIONS, lambda: _limitations(bundle, contract)),
         (AMENDMENT, lambda: amendment_parts(bundle, contract, material.report)),
@@ -119,6 +123,15 @@ def _numbers(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:
     yield from _same(RESULTS, stored, results(contract.model, counted, validity, people), within=1)
     # From the stored numbers, which may differ in a last place: what follows from them is compared to the byte.
     yield from _same(DECISION, bundle.json(DECISION), decide(contract.model, stored, validity))
+
+
+def _leaks(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:
+    """Leak tests again from draw and scores; that an item is a honeytoken is compared with the annex."""
+    again = integrity_of(bundle, contract)
+    if again is not None:
+        yield from _same(INTEGRITY, bundle.json(INTEGRITY), again, within=1)
+    elif bundle.has(INTEGRITY):
+        yield failed(Text(f"{INTEGRITY} no corresponde a esta corrida", f"{INTEGRITY} does not belong to this run"))
 
 
 def _people(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:

@@ -25,6 +25,7 @@ _ATTESTED = frozenset(
         Reason.JUDGE_DRIFT,
         Reason.MANIPULATION_CONFIRMED,
         Reason.BINDING_PATTERN,
+        Reason.LEAK_SIGNAL,
         Reason.DISPUTE_SENSITIVE,
         Reason.ENGINE_MISMATCH,
     )

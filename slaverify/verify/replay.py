@@ -1,7 +1,8 @@
 """V19, first half: from wire bytes to outcomes, from outcomes and items to score records, by the same pure functions.
 
 1. with the edition of the parties: outcomes, flags, versions and keyed digests follow from the recorded bytes;
-2. always: one score record per exchange of the sample, of its stratum, with the outcome of the run;
+2. always: one score record per exchange of the sample, and one per exchange of its arms in a file of their own, of its
+   stratum, with the outcome of the run;
 3. with the annex: each item is the one that the bank committed to, and the rules give the records again, byte for
    byte; what a judge decided follows from its recorded replies, what a person decided is attested and compared in
    all other fields.
@@ -20,7 +21,7 @@ from slaverify.custody import Index, parse_index
 from slaverify.engine import adapter_of, compile_endpoint
 from slaverify.errors import ApplicationError, EvidenceError, Text
 from slaverify.evalset import Catalogue, Item, read_catalogue
-from slaverify.evidence import Bundle, labelled_run
+from slaverify.evidence import ARM_SCORES, Bundle, labelled_run
 from slaverify.judging import GivenAnswer
 from slaverify.judging.calibration import ruled_records
 from slaverify.run import (
@@ -38,6 +39,7 @@ from slaverify.scoring import ScoreRecord, Settings, score, settings_for
 from slaverify.trajectory.loop import has_tools
 from slaverify.trajectory.record import Ground, ScoredPath
 from slaverify.verify.annex_items import INDEX, opened, read_annex_index
+from slaverify.verify.arms import ArmRecords, arm_parts, read_arms
 from slaverify.verify.checks import Part, failed, noted, skipped
 from slaverify.verify.judged import public_parts, rejudge, replayed_parts
 from slaverify.verify.paths import (
@@ -76,12 +78,17 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
     catalogue = _catalogue(bundle, contract)
     index = parse_index(bundle.read("custody/index.jsonl", _MAX))
     records = [ScoreRecord.from_json(line, where=SCORES) for line in bundle.lines(SCORES)]
-    yield from _paired(records, run, index)
+    arms = read_arms(bundle)
+    exchanges = {_key_of(one): one for one in run.exchanges if not one.planned.shadow}
+    yield from _paired(SCORES, records, {key: one for key, one in exchanges.items() if key[0] not in arms.ids}, index)
+    yield from _paired(
+        ARM_SCORES, arms.records, {key: one for key, one in exchanges.items() if key[0] in arms.ids}, index
+    )
     yield from public_parts(bundle, contract, records)
     if has_tools(contract.model):
         yield from path_parts(bundle, records)
         yield from chain_parts(bundle, contract)
-    yield from _scores(bundle, contract, catalogue, annex, records, run, index, from_bytes, ground)
+    yield from _scores(bundle, contract, catalogue, annex, records, run, index, from_bytes, ground, arms)
 
 
 def _ground(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Ground | None:
@@ -160,14 +167,15 @@ def _key_of(exchange: DerivedExchange) -> _Key:
     return exchange.planned.item_id, exchange.planned.repetition, exchange.planned.side
 
 
-def _paired(records: list[ScoreRecord], run: DerivedRun, index: Index) -> Iterator[Part]:
+def _paired(
+    path: str, records: Sequence[ScoreRecord], exchanges: Mapping[_Key, DerivedExchange], index: Index
+) -> Iterator[Part]:
     keys = [_key(record) for record in records]
-    exchanges = {_key_of(one): one for one in run.exchanges if not one.planned.shadow}
     if keys != sorted(exchanges):
         yield failed(
             Text(
-                f"hay {len(keys)} puntajes para {len(exchanges)} consultas, o en otro orden",
-                f"{len(keys)} scores for {len(exchanges)} exchanges, or in another order",
+                f"{path}: hay {len(keys)} puntajes para {len(exchanges)} consultas, o en otro orden",
+                f"{path}: {len(keys)} scores for {len(exchanges)} exchanges, or in another order",
             )
         )
         return
@@ -180,8 +188,8 @@ def _paired(records: list[ScoreRecord], run: DerivedRun, index: Index) -> Iterat
             if here != there:
                 yield failed(
                     Text(
-                        f"{SCORES} {record.item_id}: {name} no es el de la corrida",
-                        f"{SCORES} {record.item_id}: {name} is not the run's",
+                        f"{path} {record.item_id}: {name} no es el de la corrida",
+                        f"{path} {record.item_id}: {name} is not the run's",
                     ),
                     expected=str(here),
                     found=str(there),
@@ -229,6 +237,7 @@ def _scores(
     index: Index,
     from_bytes: bool,
     ground: Ground | None,
+    arms: ArmRecords,
 ) -> Iterator[Part]:
     if annex is None or not from_bytes:
         yield skipped(
@@ -242,7 +251,7 @@ def _scores(
         )
         return
     items = {item.id: opened(item, index) for item in read_annex_index(annex.get(INDEX, b""))}
-    drawn = {record.item_id for record in records}
+    drawn = {record.item_id for record in (*records, *arms.records)}
     if set(items) != drawn:
         lacking = len(drawn - set(items))
         yield failed(Text(f"al anexo le faltan {lacking} ítems", f"the annex lacks {lacking} items"))
@@ -254,15 +263,21 @@ def _scores(
         return
     settings = {item.stratum: settings_for(contract.model, item.stratum, catalogue) for item in items.values()}
     try:
-        answers = [
-            _scored(items[name], exchanges[_key(record)], settings[items[name].stratum], clusters[name])
-            for record in records
-            for name in (record.item_id,)
-        ]
+        answers, beside = (
+            [
+                _scored(items[name], exchanges[_key(record)], settings[items[name].stratum], clusters[name])
+                for record in of
+                for name in (record.item_id,)
+            ]
+            for of in (records, arms.records)
+        )
     except ApplicationError as error:
         # a component that this installation lacks: the evidence is not to blame, nor is it checked
         yield skipped(error.what, error.fix)
         return
+    yield from arm_parts(arms, items)
+    for record, answer in zip(arms.records, beside, strict=True):
+        yield from _compared(record, answer.record, ARM_SCORES)
     rescored: Sequence[ScoreRecord] = [answer.record for answer in answers]
     if contract.model.judge is not None:
         again = rejudge(bundle, contract, annex, answers)
@@ -303,14 +318,14 @@ def _scored(item: Item, exchange: DerivedExchange, settings: Settings, cluster: 
     )
 
 
-def _compared(record: ScoreRecord, again: ScoreRecord) -> Iterator[Part]:
+def _compared(record: ScoreRecord, again: ScoreRecord, where: str = SCORES) -> Iterator[Part]:
     found = first_difference(record.to_json(), again.to_json())
     if found is not None:
         path, there, here = found
         yield failed(
             Text(
-                f"{SCORES} {record.item_id}: {path} no es lo que dan las reglas",
-                f"{SCORES} {record.item_id}: {path} is not what the rules give",
+                f"{where} {record.item_id}: {path} no es lo que dan las reglas",
+                f"{where} {record.item_id}: {path} is not what the rules give",
             ),
             expected=here,
             found=there,

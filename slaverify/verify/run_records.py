@@ -1,6 +1,6 @@
 """V18, step 6: plan, outcomes and batches of the run are those that the ledger recorded as it happened.
 
-1. plan: its digest is the ledger's, it covers exactly the drawn sample, in the order that the draw's seed gives;
+1. plan: its digest is the ledger's, it covers exactly the drawn sample and arms, in the order that the seed gives;
 2. outcomes: one per planned exchange, in order; their counts are those of `run_ended`;
 3. batches: each root recomputed over the lines it names; every exchange that was sent stands in a batch;
 4. start: anchored, and no exchange before the anchor (SLV-K040, K044); a run that broke this is INVALID_RUN;
@@ -19,6 +19,7 @@ from datetime import datetime
 from slaverify.canonical import JsonObject, JsonValue, jcs, loads_object, sha256_hex
 from slaverify.custody import Entry, check_not_early
 from slaverify.errors import CustodyError, Text
+from slaverify.evidence import ARM_SCORES
 from slaverify.run import (
     OUTCOMES,
     PLAN,
@@ -66,10 +67,12 @@ def record_parts(custody: CustodySet, now: datetime) -> Iterator[Part]:
 
 
 def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
-    sample = _sample(custody)
+    sample, beside = _sample(custody), custody.known_draw.beside
     repetitions = custody.contract.model.repetitions.per_item
     planned = Counter((one.item_id, one.repetition) for one in plan.exchanges if not one.shadow)
-    drawn = Counter((item, number) for ids in sample.values() for item in ids for number in range(repetitions))
+    items = [item for ids in (*sample.values(), beside.ids) for item in ids]
+    drawn = Counter((item, number) for item in items for number in range(repetitions))
+    seed = bytes.fromhex(custody.known_draw.seed)
     if planned != drawn or plan.run_id != custody.header.run_id:
         extra, lacking = sum((planned - drawn).values()), sum((drawn - planned).values())
         yield failed(
@@ -78,7 +81,7 @@ def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
                 f"the plan does not cover the sample: {extra} exchanges too many, {lacking} missing",
             )
         )
-    elif plan_bytes(build_plan(plan.run_id, sample, repetitions, bytes.fromhex(custody.known_draw.seed))) != data:
+    elif plan_bytes(build_plan(plan.run_id, sample, repetitions, seed, beside=beside.ids, apart=beside.twin)) != data:
         yield failed(Text("el orden del plan no sale del sorteo", "the order of the plan does not come from the draw"))
 
 
@@ -172,6 +175,14 @@ def _scores(custody: CustodySet) -> Iterator[Part]:
             Text(f"{SCORES} no es el que el libro anotó", f"{SCORES} is not the one on record"),
             expected=text(scored.data, "scores_sha256"),
             found=found,
+        )
+    # The ledger takes the scores of the arms with those of the sample: neither without the other.
+    arms = sha256_hex(custody.bundle.read(ARM_SCORES)) if custody.bundle.has(ARM_SCORES) else None
+    if arms != scored.data.get("arms_sha256"):
+        yield failed(
+            Text(f"{ARM_SCORES} no es el que el libro anotó", f"{ARM_SCORES} is not the one on record"),
+            expected=str(scored.data.get("arms_sha256")),
+            found=str(arms),
         )
 
 

@@ -193,7 +193,9 @@ def test_strata_arms_and_runs_that_do_not_exist(world: World) -> None:
         with pytest.raises(CustodyError, match=code):
             draw_run(index, view, terms, number)
     with pytest.raises(CustodyError, match="SLV-K054"):
-        draw_run(index, view, replace(world.terms, arms={"anchor": 1}), number)
+        draw_run(index, view, replace(world.terms, method="full", arms={"anchor": 1}), number)
+    with pytest.raises(CustodyError, match="SLV-K054"):
+        draw_run(index, view, replace(world.terms, reuse=True, arms={"twin": 1}), number)
 
 
 def special_bank(world: World) -> object:

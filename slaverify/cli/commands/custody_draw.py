@@ -199,7 +199,7 @@ def deliver(
     found = draw_run(desk.bank.index, desk.view, desk.terms, number)
     path = delivery_path(folder, desk.view, found, Part(part))
     if not dry:
-        n = len(found.selection.all_ids)
+        n = len(found.all_ids)
         ask(Text(f"¿Entregar {part} de {n} ítems al auditor?", f"Deliver {part} of {n} items to the auditor?"), yes)
         with private_place() as private:
             path = hand_over(

@@ -1,4 +1,4 @@
-"""Section 7: who kept the set, what the ledger says happened, every run that was started, what is left."""
+"""Section 7: who kept the set, what the ledger says happened, leak tests, every run that was started."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures, runfacts
 from slaverify.report.facts import Facts, text
+from slaverify.report.sections.leaks import leaks
 from slaverify.report.words import (
     Node,
     bullets,
@@ -38,6 +39,7 @@ def custody(facts: Facts) -> Node:
             heading("section.custody", id="custody"),
             *_level(facts),
             fact_table(_rows(facts), id="custody-facts"),
+            *leaks(facts),
             heading("custody.runs", 3),
             *_runs(facts),
             heading("custody.timeline", 3),

@@ -12,6 +12,7 @@ from decimal import Decimal
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures
 from slaverify.report.facts import Facts, objects, text, texts
+from slaverify.report.sections import leaks
 from slaverify.report.words import (
     Node,
     bullets,
@@ -276,6 +277,8 @@ def _l17(facts: Facts, args: JsonObject) -> Iterator[Node]:
         yield _say("L17.left", n=_count(args, "fresh_left"), audits=left)
     else:
         yield _say("L17.unknown")
+    word = args.get("leaks")
+    yield _say(f"L17.leaks_{word}") if word in leaks.WORDS else _say("L17.leaks_none")
 
 
 def _l18(facts: Facts, args: JsonObject) -> Iterator[Node]:

@@ -82,7 +82,10 @@ def _dispute(facts: Facts) -> Node:
 def _inconclusive(facts: Facts) -> Iterator[Node]:
     yield say(f"next.consequence.{_consequence(facts)}")
     metric = figures.deciding(facts)
-    if metric is not None:
+    if any(one.reason == "leak_signal" for one in facts.metrics):
+        # More items of a set that is known would decide nothing.
+        yield say("next.leak")
+    elif metric is not None:
         yield _settle(metric.result)
     yield _items_left(facts)
     expires = facts.agreed("contract.expires")
