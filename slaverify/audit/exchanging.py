@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slaverify.audit.opening import delivered, drawn_of, header_of, journal_path, plan_of, secrets_of
+from slaverify.audit.opening import (
+    delivered,
+    drawn_of,
+    header_of,
+    journal_path,
+    open_blind_entries,
+    plan_of,
+    secrets_of,
+)
 from slaverify.audit.session import Session
 from slaverify.audit.trajectories import run_rules
 from slaverify.canonical import JsonObject
@@ -89,6 +97,7 @@ def exchange(session: Session, number: int, permit: RunPermit) -> None:
             in_flight=leaves(session, result.in_flight),
             outcomes={outcome.value: count for outcome, count in sorted(result.counts.items())},
         )
+        open_blind_entries(session)
         end_run(session.ledger, session.auditor, session.contract.digest, number, tally)
     session.ledger.checkpoint(session.custodian)
 
@@ -116,6 +125,7 @@ def close_blocked(session: Session, number: int) -> None:
             in_flight=leaves(session, doubt),
             outcomes={outcome.value: count for outcome, count in sorted(counts.items())},
         )
+        open_blind_entries(session)
         end_run(session.ledger, session.auditor, session.contract.digest, number, tally)
     session.ledger.checkpoint(session.custodian)
 

@@ -13,8 +13,9 @@ from slaverify.audit.session import Session, put, put_json, write_pointers
 from slaverify.audit.witnessing import await_witnesses
 from slaverify.canonical import JsonObject, jcs, loads_canonical, sha256_hex
 from slaverify.contract import LoadedContract, Role, method_digest
-from slaverify.custody import Draw, Part, RunPermit, authorise, draw_json, draw_run
-from slaverify.custody.append import RunStart, open_run, register_contract, register_key, start_run
+from slaverify.custody import BlindSecret, Draw, Entry, Part, RunPermit, authorise, draw_json, draw_run
+from slaverify.custody.append import RunStart, open_run, register_contract, register_key, start_data, start_run
+from slaverify.custody.blinding import blind_start, open_blinds
 from slaverify.custody.checkpoints import covering
 from slaverify.custody.deliver import DeliveredItem, deliver, delivery_path, open_delivery
 from slaverify.custody.drawing import settle_draw
@@ -101,17 +102,12 @@ def _put_signatures(contract: LoadedContract, folder: Path) -> None:
 def start(session: Session, number: int) -> RunPermit:
     """Record the start, anchor it as the contract asks, and return the permit to send.
 
-    Raises: CustodyError SLV-K040, ReportError SLV-R020 (no token: exit 6, resumable).
+    Raises: CustodyError SLV-K040 (a blind start whose place is not due: exit 6), ReportError SLV-R020 (no token: exit
+    6, resumable).
     """
-    folder = session.run_folder(number)
-    drawn = drawn_of(session, number)
-    record = session.record(number)
-    if record.started is None:
-        start_run(session.ledger, session.auditor, drawn, _start(session, folder))
-        record = session.record(number)
-    assert record.started is not None  # noqa: S101 - just appended
+    seq, hidden = _started(session, number)
     stamped = session.terms.start_anchor in ("timestamp", "both")
-    evidence = covering(session.bank_folder, record.started.seq, token=stamped)
+    evidence = covering(session.bank_folder, seq, token=stamped)
     if evidence is None:
         # A checkpoint without its token may lie there from a walk that broke off: it gets it now.
         evidence = session.ledger.checkpoint(session.custodian, session.ports.timestamper if stamped else None)
@@ -124,7 +120,34 @@ def start(session: Session, number: int) -> RunPermit:
         evidence.evidence,
         now=session.ports.clock(),
         timestamps=session.ports.timestamps,
+        hidden=hidden,
     )
+
+
+def _started(session: Session, number: int) -> tuple[int, tuple[Entry, BlindSecret] | None]:
+    """Record the start, open or blind as agreed; return its place in the ledger, and what opens it while closed."""
+    record, drawn = session.record(number), drawn_of(session, number)
+    if record.started is not None:
+        return record.started.seq, None
+    start = _start(session, session.run_folder(number))
+    if not session.terms.blind:
+        return start_run(session.ledger, session.auditor, drawn, start).seq, None
+    hidden = blind_start(
+        session.ledger,
+        session.auditor,
+        session.terms,
+        number,
+        start_data(drawn, start),
+        keys=session.keys.folder,
+        now=session.ports.clock(),
+    )
+    return hidden[0].seq, hidden
+
+
+def open_blind_entries(session: Session) -> None:
+    """Open every blind entry of the ledger, where the contract agrees on them; nothing counts while one is closed."""
+    if session.terms.blind:
+        open_blinds(session.ledger, session.auditor, session.keys.folder)
 
 
 def drawn_of(session: Session, number: int) -> Draw:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from slaverify.audit.opening import deliver_part, delivered, drawn_of, journal_path, plan_of, private
+from slaverify.audit.opening import (
+    deliver_part,
+    delivered,
+    drawn_of,
+    journal_path,
+    open_blind_entries,
+    plan_of,
+    private,
+)
 from slaverify.audit.session import Session, put
 from slaverify.audit.trajectories import STATE, Nonces, ground_of, run_rules, write_paths
 from slaverify.audit.trajectories import TRACES as PATH_TRACES
@@ -139,6 +147,7 @@ def commit_scores(session: Session, number: int) -> None:
     folder = session.run_folder(number)
     data, beside = (folder / SCORES).read_bytes(), folder / ARM_SCORES
     arms = sha256_hex(beside.read_bytes()) if beside.is_file() else None
+    open_blind_entries(session)
     record_scored(session.ledger, session.auditor, session.contract.digest, number, sha256_hex(data), arms)
     session.ledger.checkpoint(session.custodian, session.ports.timestamper)
 

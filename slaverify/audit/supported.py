@@ -44,8 +44,6 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "verdict.inconclusive", "la extensión en dos etapas", "the two-stage extension"
     if verdict.integrity.binding_patterns or verdict.integrity.latency_ceiling_s is not None:
         yield "verdict.integrity", "los patrones que bloquean", "patterns that block"
-    if contract.ledger.blind == "on":
-        yield "ledger.blind", "los inicios ciegos", "blind starts"
     if not contract.report.signature.tsa_urls:
         yield "report.signature.tsa_urls", "un informe sin sello de tiempo", "a report without a timestamp"
     if contract.contract.purpose != "audit":

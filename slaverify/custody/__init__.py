@@ -9,7 +9,7 @@ forged, forked or replayed.
 
 from slaverify.custody.arms import ARM_NAMES, Arms
 from slaverify.custody.beacon import beacon_randomness, beacon_round
-from slaverify.custody.blind import blind_commitment, check_blinds_opened
+from slaverify.custody.blind import BlindSecret, blind_commitment, check_blinds_opened, longest_gap
 from slaverify.custody.checklist import Demand, checklist
 from slaverify.custody.commitments import Leaf, Part, commitment, item_bytes, part_bytes, salt
 from slaverify.custody.cosigners import UNTIMED, Signer, signers
@@ -89,6 +89,7 @@ __all__ = [
     "Access",
     "Arms",
     "Bank",
+    "BlindSecret",
     "CheckpointPolicy",
     "Clock",
     "Demand",
@@ -165,6 +166,7 @@ __all__ = [
     "leaf_hash",
     "ledger_events",
     "level_of",
+    "longest_gap",
     "make_opening",
     "merkle_root",
     "parse_index",

@@ -52,6 +52,7 @@ __all__ = [
     "register_key",
     "resume_run",
     "revoke_key",
+    "start_data",
     "start_run",
     "token_path",
     "void_item",
@@ -213,7 +214,12 @@ def record_draw(
 
 def start_run(ledger: LedgerFile, auditor: PartyKey, drawn: Draw, start: RunStart) -> Entry:
     """Record the start of a run. Raises: CustodyError SLV-K040 if it started with other particulars or is over."""
-    data = {
+    return ledger.append("run_started", start_data(drawn, start), [auditor])
+
+
+def start_data(drawn: Draw, start: RunStart) -> JsonObject:
+    """Return the data of the start of a run: of its entry, or of the content of a blind one."""
+    return {
         **_run(drawn.contract_digest, drawn.run),
         "sample_sha256": drawn.sample_sha256,
         "plan_sha256": start.plan_sha256,
@@ -225,7 +231,6 @@ def start_run(ledger: LedgerFile, auditor: PartyKey, drawn: Draw, start: RunStar
         "endpoint_host_sha256": start.endpoint_host_sha256,
         "judge_id": start.judge_id,
     }
-    return ledger.append("run_started", data, [auditor])
 
 
 def record_batch(

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slaverify.canonical import loads_object
+from slaverify.custody.blind import revealed
 from slaverify.custody.entries import Entry
 from slaverify.custody.holders import check_holders
 from slaverify.custody.view import LedgerView
@@ -53,11 +54,17 @@ def checklist(view: LedgerView) -> tuple[Demand, ...]:
 
 
 def _demand(view: LedgerView, name: str, kinds: tuple[str, ...]) -> Demand:
-    found = [entry for entry in view if (_measured(entry) if name == "clock" else entry.type in kinds)]
+    found = [entry for entry in view if (_measured(entry) if name == "clock" else _kind(view, entry) in kinds)]
     seqs = tuple(entry.seq for entry in found)
     if name == "transfers" and not _held(view):
         return Demand(name, "broken", seqs)
     return Demand(name, "met" if seqs else "absent", seqs)
+
+
+def _kind(view: LedgerView, entry: Entry) -> str:
+    # A blind entry that was opened counts as what it hid.
+    started = revealed(view.entries, entry) if entry.type == "unblind" else None
+    return entry.type if started is None else started.type
 
 
 def _measured(entry: Entry) -> bool:

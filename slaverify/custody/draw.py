@@ -216,6 +216,8 @@ def ledger_events(index: Index, view: LedgerView, group: str) -> list[ExposureEv
             groups[entry.contract_digest] = entry.data["exposure_group"]
         elif entry.type in ("item_opened", "spot_check", "exposure"):
             events.extend(_disclosures(index, entry))
+        elif entry.type == "blind":
+            events.extend(_perhaps_started(events, entry))
         elif entry.run is not None and groups.get(entry.contract_digest) == group:
             events.extend(_run_events(index, entry, events))
         elif entry.type == "item_voided" and entry.contract_digest in groups:
@@ -249,6 +251,12 @@ def _run_events(index: Index, entry: Entry, before: Sequence[ExposureEvent]) -> 
     if entry.type == "item_voided":
         return [_event("voided", entry, (text(entry.data, "item"),))]
     return []
+
+
+def _perhaps_started(before: Sequence[ExposureEvent], entry: Entry) -> list[ExposureEvent]:
+    # A closed entry may be the start of any run that was drawn: until its end is on record its sample counts as sent.
+    runs = {event.run for event in before if event.kind == "draw"} - {e.run for e in before if e.kind == "ended"}
+    return [ExposureEvent("run_started", entry.seq, run) for run in sorted(runs)]
 
 
 def _redraw(index: Index, entry: Entry, before: Sequence[ExposureEvent]) -> tuple[str, ...]:

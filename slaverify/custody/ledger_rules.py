@@ -28,6 +28,7 @@ from slaverify.custody.merkle import Frontier
 from slaverify.custody.note import parse_vkey
 from slaverify.custody.register import RegisteredKey, added_key, genesis_key, with_entry
 from slaverify.custody.runs import RunRecord
+from slaverify.custody.shapes import integer
 from slaverify.custody.type_rules import check_type
 from slaverify.custody.view import LedgerView, RunKey, fold_run
 from slaverify.errors import Text
@@ -67,6 +68,7 @@ class LedgerState:
         self.contracts: dict[str, Entry] = {}
         self.opened: dict[str, list[RunKey]] = {}
         self.blinds: dict[int, Entry] = {}
+        self.unblinded: set[int] = set()
 
     @property
     def size(self) -> int:
@@ -92,7 +94,7 @@ class LedgerState:
         self.entries.append(entry)
         self.frontier.append(entry.leaf)
         with_entry(self.register, entry)
-        fold_run(self.runs, entry)
+        fold_run(self.runs, entry, self.entries)
         digest = entry.contract_digest
         if entry.type == "bank_sealed":
             self.banks[str(entry.data["bank_digest"])] = entry
@@ -102,6 +104,8 @@ class LedgerState:
             self.opened.setdefault(digest, []).append((digest, entry.run))
         elif entry.type == "blind":
             self.blinds[entry.seq] = entry
+        elif entry.type == "unblind":
+            self.unblinded.add(integer(entry.data, "seq"))
 
     def view(self) -> LedgerView:
         """Return the ledger as it stands now. Raises: CustodyError SLV-K034 if there is no line."""

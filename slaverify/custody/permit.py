@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import InitVar, dataclass
 from datetime import UTC, datetime
 
+from slaverify.custody.blind import BlindSecret, start_of
 from slaverify.custody.cosigners import Signer, signers
 from slaverify.custody.entries import Entry
 from slaverify.custody.faults import fault
@@ -70,8 +71,11 @@ def authorise(
     now: datetime,
     timestamps: TimestampVerifier | None = None,
     over: bool = False,
+    hidden: tuple[Entry, BlindSecret] | None = None,
 ) -> RunPermit:
     """Return the permit of a run, or refuse.
+
+    `hidden`: the blind entry that is the start of the run, and what opens it, while it is closed in the ledger.
 
     1. the run is in the ledger and has started (K040); it is still open, unless `over` (reading evidence of a run
     that has ended); 2. the checkpoint holds: form, log signature, cosignatures (K027 to K029); 3. it is one of this
@@ -81,7 +85,7 @@ def authorise(
     Raises: CustodyError; K040 ends in exit 5 when acting and in 4 with `over`.
     """
     try:
-        return _authorise(view, terms, run, evidence, now, timestamps, over)
+        return _authorise(view, terms, run, evidence, now, timestamps, over, hidden)
     except CustodyError as error:
         if error.code == "SLV-K040" and not over:
             error.exit_code = 5
@@ -96,8 +100,10 @@ def _authorise(
     now: datetime,
     timestamps: TimestampVerifier | None,
     over: bool,
+    hidden: tuple[Entry, BlindSecret] | None,
 ) -> RunPermit:
-    started = _started(view.run(terms.contract_digest, run), run, over)
+    record = view.run(terms.contract_digest, run)
+    started = _started(record, run, over) if hidden is None else _hidden(view, record, run, *hidden)
     witnessed = terms.start_anchor in ("witness", "both")
     proven = verify_checkpoint(evidence.checkpoint, terms.checkpoint_policy(quorum=0), now)
     view.against(proven.size, proven.root)
@@ -135,6 +141,18 @@ def _started(record: RunRecord | None, run: int, over: bool) -> Entry:
     if not record.is_open and not over:
         raise _refused(f"la corrida {run} ya terminó", f"run {run} is over")
     return record.started
+
+
+def _hidden(view: LedgerView, record: RunRecord | None, run: int, blind: Entry, secret: BlindSecret) -> Entry:
+    """Return the start that a blind entry of this ledger hides, if it is this run's and follows its draw."""
+    started = start_of(view[blind.seq], secret)
+    if record is None or not record.is_open or started is None or record.draw is None:
+        raise _refused(f"no hay inicio ciego de la corrida {run}", f"there is no blind start of run {run}")
+    named = (started.contract_digest, started.run, started.data.get("sample_sha256"))
+    drawn = (record.contract_digest, record.number, record.draw.data["sample_sha256"])
+    if named != drawn or started.seq < record.draw.seq:
+        raise _refused("el inicio ciego es de otra corrida", "the blind start is of another run")
+    return started
 
 
 def _token(

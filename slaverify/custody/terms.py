@@ -59,6 +59,7 @@ class Terms:
     run_budget: int
     deadline_hours: int
     blind: bool
+    heartbeat_hours: int
     tsa_roots: tuple[str, ...]
     max_upheld: Decimal
     beacon: BeaconTerms | None = None
@@ -132,6 +133,7 @@ def _terms(tree: JsonObject, contract_digest: str) -> Terms:
         run_budget=_number(ledger.get("run_budget"), 1),
         deadline_hours=_number(ledger.get("deadline_hours"), 72),
         blind=ledger.get("blind") == "on",
+        heartbeat_hours=_number(ledger.get("heartbeat_hours"), 24),
         tsa_roots=texts(signature, "tsa_roots") if signature.get("tsa_roots") is not None else (),
         max_upheld=Decimal(optional_text(disputes, "max_upheld") or "0.05"),
         beacon=_beacon(ledger),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from slaverify.canonical import JsonValue
-from slaverify.custody.blind import blind_commitment
+from slaverify.custody.blind import secret_of, start_of
 from slaverify.custody.entries import CHANGE_CHECK, Entry
 from slaverify.custody.faults import fault
 from slaverify.custody.register import added_key
@@ -56,6 +56,23 @@ def _contract_registered(state: LedgerState, entry: Entry, where: str) -> None:
     # A second registration could raise the budget of runs.
     if entry.contract_digest in state.contracts:
         raise fault(41, "el contrato ya está registrado", "the contract is registered already", where=where)
+    if state.blinds and state.contracts:
+        raise _one_contract(where)
+
+
+def _blind(state: LedgerState, entry: Entry, where: str) -> None:
+    if len(state.contracts) > 1:
+        raise _one_contract(where)
+
+
+def _one_contract(where: str) -> CustodyError:
+    # With a second contract nobody could tell whose start an entry that stays closed might be.
+    return fault(
+        42,
+        "un libro con entradas ciegas sirve a un solo contrato",
+        "a ledger with blind entries serves one contract",
+        where=where,
+    )
 
 
 def _run_opened(state: LedgerState, entry: Entry, where: str) -> None:
@@ -164,7 +181,10 @@ def beacon_randomness(beacon: JsonValue, where: str) -> bytes | None:
 
 
 def _started(state: LedgerState, entry: Entry, where: str) -> None:
-    record = _open(state, entry, where)
+    _check_start(_open(state, entry, where), entry, where)
+
+
+def _check_start(record: RunRecord, entry: Entry, where: str) -> None:
     if record.started is not None:
         raise _unassigned(where, "la corrida ya comenzó", "the run has started already")
     if record.draw is None:
@@ -174,7 +194,7 @@ def _started(state: LedgerState, entry: Entry, where: str) -> None:
 
 
 def _batch(state: LedgerState, entry: Entry, where: str) -> None:
-    record = _running(state, entry, where)
+    record = _under_way(state, entry, where)
     bank = state.banks[text(state.contracts[record.contract_digest].data, "bank_digest")]
     last, number = record.last("batch"), integer(entry.data, "number")
     if number not in ((0, 1) if last is None else (integer(last.data, "number") + 1,)):
@@ -191,8 +211,22 @@ def _running(state: LedgerState, entry: Entry, where: str) -> RunRecord:
     return record
 
 
+def _under_way(state: LedgerState, entry: Entry, where: str) -> RunRecord:
+    """Return a run that has started, or that may have: a blind entry after its draw stays closed."""
+    record = _open(state, entry, where)
+    drawn = None if record.draw is None else record.draw.seq
+    hidden = drawn is not None and any(seq > drawn and seq not in state.unblinded for seq in state.blinds)
+    if record.started is None and not hidden:
+        raise _unassigned(where, "la corrida no ha comenzado", "the run has not started")
+    return record
+
+
 def _ended(state: LedgerState, entry: Entry, where: str) -> None:
     _running(state, entry, where)
+
+
+def _resumed(state: LedgerState, entry: Entry, where: str) -> None:
+    _under_way(state, entry, where)
 
 
 def _open(state: LedgerState, entry: Entry, where: str) -> RunRecord:
@@ -223,10 +257,19 @@ def _after_end(state: LedgerState, entry: Entry, where: str) -> None:
 
 
 def _unblind(state: LedgerState, entry: Entry, where: str) -> None:
-    hidden = state.blinds.get(integer(entry.data, "seq"))
-    found = blind_commitment(bytes.fromhex(text(entry.data, "salt")), text(entry.data, "content").encode())
-    if hidden is None or text(hidden.data, "commitment") != found.hex():
+    seq = integer(entry.data, "seq")
+    hidden = state.blinds.get(seq)
+    if hidden is None or seq in state.unblinded:
         raise fault(43, "no abre ninguna entrada ciega", "opens no blind entry", where=where)
+    started = start_of(hidden, secret_of(entry))
+    if started is None:
+        return
+    record = _open(state, started, where)
+    _check_start(record, started, where)
+    if record.draw is None or record.draw.seq > seq:
+        raise _order(where, "el inicio ciego precede al sorteo", "the blind start is before the draw")
+    if record.batches and record.batches[0].seq < seq:
+        raise _unassigned(where, "hay lotes antes del inicio ciego", "there are batches before the blind start")
 
 
 def _unassigned(where: str, es: str, en: str) -> CustodyError:
@@ -251,7 +294,7 @@ _RULES: Mapping[str, _Rule] = {
     "delivery": _of_run,
     "run_started": _started,
     "batch": _batch,
-    "run_resumed": _ended,
+    "run_resumed": _resumed,
     "run_ended": _ended,
     "run_aborted": _still_open,
     "item_voided": _still_open,
@@ -260,5 +303,6 @@ _RULES: Mapping[str, _Rule] = {
     "dispute": _of_run,
     "dispute_resolved": _of_run,
     "report_issued": _after_end,
+    "blind": _blind,
     "unblind": _unblind,
 }

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from slaverify.canonical import JsonValue
 from slaverify.custody import merkle
+from slaverify.custody.blind import revealed
 from slaverify.custody.entries import Entry
 from slaverify.custody.faults import fault
 from slaverify.custody.register import RegisteredKey, with_entry
@@ -39,6 +40,11 @@ class LedgerView:
         if not 0 <= seq < self.size:
             raise IndexError(seq)
         return self._entries[seq]
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The entries of the view, in order."""
+        return self._entries[: self.size]
 
     @property
     def origin(self) -> str:
@@ -121,7 +127,7 @@ class LedgerView:
     def _runs(self) -> dict[RunKey, RunRecord]:
         found: dict[RunKey, RunRecord] = {}
         for entry in self:
-            fold_run(found, entry)
+            fold_run(found, entry, self._entries)
         return found
 
     def runs(self, contract_digest: str) -> tuple[RunRecord, ...]:
@@ -168,8 +174,13 @@ class LedgerView:
         return tuple(dict.fromkeys(taken))
 
 
-def fold_run(runs: dict[RunKey, RunRecord], entry: Entry) -> None:
-    """Bring the runs up to date with one verified entry (in place)."""
+def fold_run(runs: dict[RunKey, RunRecord], entry: Entry, entries: Sequence[Entry]) -> None:
+    """Bring the runs up to date with one verified entry (in place); a start that was blind counts once it is opened."""
+    if entry.type == "unblind":
+        started = revealed(entries, entry)
+        if started is not None:
+            fold_run(runs, started, entries)
+        return
     digest, number = entry.contract_digest, entry.run
     if digest is None or number is None:
         return

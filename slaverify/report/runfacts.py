@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from slaverify.canonical import JsonObject, JsonValue
+from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, loads_object
 from slaverify.report.facts import Facts, integer, text
 from slaverify.report.words import Node, clock, code, day, instant, listing, say
 
@@ -77,6 +77,15 @@ def runs_opened(facts: Facts) -> int:
     digest = facts.manifest.get("contract_digest")
     opened = entries(facts, "run_opened")
     return sum(1 for entry in opened if _data(entry, "contract_digest") in (None, digest))
+
+
+def opens_start(entry: JsonObject) -> bool:
+    """Tell whether an entry `unblind` opens the start of a run; the ledger was verified before it was printed."""
+    content = _data(entry, "content")
+    try:
+        return isinstance(content, str) and loads_object(content.encode()).get("type") == "run_started"
+    except StrictJsonError:
+        return False
 
 
 def data(entry: JsonObject, key: str) -> JsonValue:

@@ -30,6 +30,7 @@ from slaverify.custody import (
     disputes_of,
     draw_json,
     exposure_json,
+    longest_gap,
     read_ledger,
     terms_of,
     verify_checkpoint,
@@ -227,6 +228,7 @@ def _run(material: Material, custody: CustodySet) -> Iterator[Part]:
             found=f"run_budget {registered.data['run_budget']}",
         )
     yield from _ends(custody)
+    yield from _blind(custody)
     disputes_of(run, custody.terms.adjudicator)
     tainted = set(view.tainted(stamped_times(custody, material.request.now)))
     mine = {entry.seq for entries in run.by_type.values() for entry in entries} | {run.opened.seq}
@@ -240,6 +242,31 @@ def _run(material: Material, custody: CustodySet) -> Iterator[Part]:
     runs = [f"{one.number}{' (abortada)' if one.aborted else ''}" for one in view.runs(contract.digest)]
     english = [f"{one.number}{' (aborted)' if one.aborted else ''}" for one in view.runs(contract.digest)]
     yield noted(Text(f"corridas del contrato: {', '.join(runs)}", f"runs of the contract: {', '.join(english)}"))
+
+
+def _blind(custody: CustodySet) -> Iterator[Part]:
+    """Check that the start was blind if, and only if, the contract agrees on it; say how regular the cadence was."""
+    started, view = custody.run.started, custody.view
+    if started is None:
+        return
+    blind = view[started.seq].type == "blind"
+    if blind is not custody.terms.blind:
+        yield failed(
+            Text("el inicio no es como el contrato lo pacta", "the start is not as the contract agrees"),
+            expected=f"ledger.blind {'on' if custody.terms.blind else 'off'}",
+            found="blind" if blind else "run_started",
+        )
+    gap = longest_gap(view, started.seq) if blind else None
+    if gap is not None:
+        hours, agreed = gap.total_seconds() / 3600, custody.terms.heartbeat_hours
+        yield noted(
+            Text(
+                f"inicio ciego; entre latidos, hasta {hours:.1f} h (pactadas {agreed}); la cadencia se ve",
+                f"blind start; up to {hours:.1f} h between heartbeats ({agreed} agreed); the cadence is visible",
+            )
+        )
+    elif blind:
+        yield failed(Text("inicio ciego sin latido anterior", "a blind start without a heartbeat before it"))
 
 
 def _ends(custody: CustodySet) -> Iterator[Part]:

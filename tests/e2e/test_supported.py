@@ -17,7 +17,6 @@ from slaverify.resources import resource
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("ledger.blind", "on"),
         ("scope.catalogue", None),
         ("schedule.shadow_share", "0.10"),
         ("contract.purpose", "pilot"),
@@ -32,6 +31,16 @@ def test_what_cannot_be_carried_out_is_refused(path: str, value: JsonValue) -> N
         check_supported(asked.model)
     assert [problem.code for problem in caught.value.problems] == ["SLV-A030"]
     assert path.startswith(caught.value.problems[0].where)
+
+
+def test_arms_need_a_sample_of_unsent_items() -> None:
+    draft = load_contract(resource("contratos", "demo-normativa-cl.yaml"))
+    arms = {"evaluation_set.sample.arms": {"anchor": 0, "twin": 4, "probe": 4}}
+    check_supported(parse_contract(jcs(edited(draft.tree, arms)), "asked").model)
+    for more in ({"evaluation_set.exposure": "reuse"}, {"evaluation_set.sample.method": "full"}):
+        with pytest.raises(ProblemsError) as caught:
+            check_supported(parse_contract(jcs(edited(draft.tree, {**arms, **more})), "asked").model)
+        assert [problem.where for problem in caught.value.problems] == ["evaluation_set.sample.arms"]
 
 
 def test_the_resources_are_those_of_the_repository() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.tamper.line_fixtures import FIXTURES
+from tests.tamper.custody_fixtures import FIXTURES as of_custody
+from tests.tamper.line_fixtures import FIXTURES as of_evidence
 from tests.verify.checking import check, failures, said
 
 EXPECTED = json.loads((Path(__file__).parent / "expected.json").read_text())["lines"]
+FIXTURES = {**of_evidence, **of_custody}
 
 
 @pytest.mark.parametrize("name", sorted(FIXTURES))

@@ -20,6 +20,7 @@ from slaverify.canonical import jcs, jsonl, sha256_hex
 from slaverify.contract import LoadedContract, freeze, method_digest, run_id
 from slaverify.contract.load import parse_contract
 from slaverify.custody import (
+    DRAWERS,
     LedgerView,
     Part,
     draw_json,
@@ -37,10 +38,12 @@ from slaverify.custody.append import (
     record_draw,
     record_scored,
     register_contract,
+    register_key,
     revoke_key,
     start_run,
 )
 from slaverify.custody.deliver import deliver, open_delivery
+from slaverify.custody.drawing import commit_nonce, reveal_nonce
 from slaverify.custody.keys import KeyStore, PartyKey
 from slaverify.custody.seal import SealedBank, SealItem, SealTerms, seal
 from slaverify.custody.vault import load_bank
@@ -113,6 +116,7 @@ class Line:
     examiner: PartyKey
     view: LedgerView
     closing_time: datetime
+    parties: tuple[PartyKey, ...] = ()
 
 
 def items() -> list[Item]:
@@ -164,19 +168,33 @@ def contract_tree(bank: SealedBank, signer: SigningKey, authority: Tsa, ages: di
 
 @cache
 def line(
-    wrong: int = 0, silent: int = 0, revoked_after: timedelta | None = None, early: bool = False, upheld: int = 0
+    wrong: int = 0,
+    silent: int = 0,
+    revoked_after: timedelta | None = None,
+    early: bool = False,
+    upheld: int = 0,
+    commit: str = "",
 ) -> Line:
     """The sample audit with `wrong` wrong answers and `silent` failures of the vendor among the direct questions.
 
     `revoked_after`: the ledger revokes the auditor's signing key from so long after its beginning. `early`: the
     questions were asked before the run was on record. `upheld`: so many disputes over direct items were upheld before
-    the evidence was closed again, as an amended report does.
+    the evidence was closed again, as an amended report does. `commit`: buyer and vendor drew by
+    commit and reveal, `both` of them, or with the vendor said to have defaulted at once (`hasty`).
     """
     with TemporaryDirectory(prefix="slaverify-sample-") as folder:
-        return build(Path(folder), wrong, silent, revoked_after, early, upheld)
+        return build(Path(folder), wrong, silent, revoked_after, early, upheld, commit)
 
 
-def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None, early: bool, upheld: int = 0) -> Line:
+def build(
+    folder: Path,
+    wrong: int,
+    silent: int,
+    revoked_after: timedelta | None,
+    early: bool,
+    upheld: int = 0,
+    commit: str = "",
+) -> Line:
     """Walk the whole line once."""
     clock, signer, authority = Clock(), auditor(), tsa()
     store = KeyStore.create(folder / "keys")
@@ -192,6 +210,8 @@ def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None
         sealed_items, folder / "custodia", terms_seal, custodian=custodian, clock=clock, register=[examiner]
     )
     draft = contract_tree(bank_seal, signer, authority, {"auditora": examiner.age_recipient})
+    if commit:
+        draft["evaluation_set"]["sample"]["method"] = "commit_reveal"
     frozen = jcs(freeze(parse_contract(jcs(draft), "muestra.json").model))
     contract = parse_contract(frozen, "contract.json")
     terms = terms_of(contract.tree, contract.digest)
@@ -203,7 +223,19 @@ def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None
         ledger.checkpoint(custodian, authority_now.stamper())
 
     register_contract(ledger, custodian, terms)
+    parties = [store.make(role, organisation=f"Parte {role}", roles=[role], now=clock()) for role in DRAWERS if commit]
+    for party in parties:
+        register_key(ledger, custodian, party, now=clock())
     record = open_run(ledger, examiner, terms)
+    for act in (commit_nonce, reveal_nonce):
+        for role, party in zip(DRAWERS, parties, strict=False):
+            if commit == "hasty" and (act, role) == (reveal_nonce, "vendor"):
+                data = {"contract_digest": contract.digest, "run": record.number, "role": role}
+                ledger.append("draw_defaulted", data, [custodian])
+            else:
+                act(ledger, party, terms, record.number, role, store.folder)
+        if commit and act is commit_nonce:
+            checkpoint()
     drawn = record_draw(ledger, examiner, bank.index, terms, record.number)
     private = folder / "private"
     private.mkdir(mode=0o700)
@@ -304,7 +336,7 @@ def build(folder: Path, wrong: int, silent: int, revoked_after: timedelta | None
         tool=Tool("slaverify", "0.1.0", LOCK),
     )
     annex = {"index.jsonl": annex_index(nonce("index.jsonl"), annex_items)}
-    return Line(contract, files, annex, header, custodian, examiner, view, clock())
+    return Line(contract, files, annex, header, custodian, examiner, view, clock(), tuple(parties))
 
 
 def decided(contract: LoadedContract, files: Mapping[str, bytes], number: int) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from slaverify.cli.commands.custody_desk import BANK, DRY, JSON, done, open_ledger
+from slaverify.cli.commands.custody_desk import BANK, CONTRACT, DRY, JSON, done, open_desk, open_ledger
 from slaverify.cli.language import t
 from slaverify.cli.output import emit, out
 from slaverify.errors import ApplicationError, Text
@@ -74,6 +74,36 @@ def checkpoint(
             f"checkpoint of {size} entries signed{' and stamped' if stamped else ''}",
         ),
         _ONE_HISTORY,
+        as_json=as_json,
+        dry=dry,
+    )
+
+
+@group.command(help=t("Latido: entrada ciega, igual a un inicio.", "Heartbeat: a blind entry, like a start."))
+def heartbeat(folder: Path = BANK, contract: Path = CONTRACT, dry: bool = DRY, as_json: bool = JSON) -> int:
+    """Append a blind entry with its checkpoint, if the cadence of the contract has come to it; else do nothing."""
+    from slaverify.cli.wiring import now, stamper
+    from slaverify.custody.append import register_key
+    from slaverify.custody.blind import next_slot
+    from slaverify.custody.blinding import heartbeat as beat
+
+    desk = open_desk(folder, contract)
+    if not desk.terms.blind:
+        raise typer.BadParameter(t("el contrato no pacta inicios ciegos", "the contract agrees on no blind starts"))
+    due, hours = next_slot(desk.view, desk.terms.heartbeat_hours), desk.terms.heartbeat_hours
+    is_due = due is None or now() >= due
+    if is_due and not dry:
+        log_key, auditor = _log_key(desk.ledger, desk.store), desk.key("auditor")
+        register_key(desk.ledger, log_key, auditor, now=now())
+        beat(desk.ledger, auditor, desk.store.folder)
+        stamped = desk.terms.start_anchor in ("timestamp", "both")
+        desk.ledger.checkpoint(log_key, stamper(desk.contract) if stamped else None)
+    return done(
+        {"type": "slaverify/heartbeat/1", "appended": is_due, "heartbeat_hours": hours},
+        Text("latido anotado", "heartbeat recorded")
+        if is_due
+        else Text("todavía no toca un latido", "no heartbeat is due yet"),
+        Text("la cadencia se ve; lo que cada entrada dice, no", "the cadence is visible; what each entry says is not"),
         as_json=as_json,
         dry=dry,
     )

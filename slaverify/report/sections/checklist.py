@@ -70,7 +70,9 @@ def _shown(facts: Facts, kinds: tuple[str, ...]) -> Node:
 
 
 def _numbers(facts: Facts, kinds: tuple[str, ...]) -> Iterator[int]:
-    for entry in runfacts.entries(facts, *kinds):
+    # A start that was blind stands in the entry that opened it.
+    blind = [e for e in runfacts.entries(facts, "unblind") if "run_started" in kinds and runfacts.opens_start(e)]
+    for entry in sorted([*runfacts.entries(facts, *kinds), *blind], key=runfacts.seq):
         seq = entry.get("seq")
         if isinstance(seq, int):
             yield seq
