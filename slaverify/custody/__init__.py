@@ -17,6 +17,7 @@ from slaverify.custody.disputes import Dispute, dispute_state, disputes_of, ruli
 from slaverify.custody.draw import (
     Draw,
     Selection,
+    arms_left,
     check_sent,
     draw_data,
     draw_json,
@@ -127,6 +128,7 @@ __all__ = [
     "VerifiedCheckpoint",
     "Witness",
     "anchor_power",
+    "arms_left",
     "authorise",
     "bad_rate_bound",
     "bank_origin",

@@ -158,6 +158,14 @@ def _recorded(entry: Entry) -> tuple[str, str, dict[str, int], str]:
     return text(data, "seed"), text(data, "method"), planned, text(data, "sample_sha256")
 
 
+def arms_left(index: Index, view: LedgerView, terms: Terms) -> dict[str, int]:
+    """Return how many items each arm could draw now for the vendor of a contract, whatever it asks for."""
+    events, planned = ledger_events(index, view, terms.exposure_group), _planned(index, terms)
+    # Each arm by itself: together they would compete for the items that were sent.
+    most = len(index.leaves)
+    return {arm: select_arms(index, events, bytes(32), {arm: most}, planned).counts[arm] for arm in ARM_NAMES}
+
+
 def _arm_counts(entry: Entry) -> dict[str, int]:
     recorded = counts(entry.data, "arms")
     return {name: recorded.get(name, 0) for name in ARM_NAMES}

@@ -58,7 +58,8 @@ def work_plan(contract: Contract, now: datetime, answer_s: Decimal = ANSWER_S) -
     sample, repetitions = contract.evaluation_set.sample, contract.repetitions
     sizes = sample_sizes(contract)
     items = sum(sizes.values())
-    arms = sample.arms.anchor + sample.arms.twin + sample.arms.probe
+    # of a twin the original is asked too
+    arms = sample.arms.anchor + 2 * sample.arms.twin + sample.arms.probe
     calls = (items + arms) * repetitions.per_item
     if repetitions.dispersion_sample is not None:
         calls += repetitions.dispersion_sample.items * repetitions.dispersion_sample.repeats

@@ -13,6 +13,8 @@ from slaverify.contract.load import load_contract, parse_contract
 from slaverify.errors import ProblemsError
 from slaverify.resources import resource
 
+FULL: JsonValue = {"method": "full", "arms": {"anchor": 0, "twin": 4, "probe": 4}}
+
 
 @pytest.mark.parametrize(
     ("path", "value"),
@@ -37,9 +39,10 @@ def test_arms_need_a_sample_of_unsent_items() -> None:
     draft = load_contract(resource("contratos", "demo-normativa-cl.yaml"))
     arms = {"evaluation_set.sample.arms": {"anchor": 0, "twin": 4, "probe": 4}}
     check_supported(parse_contract(jcs(edited(draft.tree, arms)), "asked").model)
-    for more in ({"evaluation_set.exposure": "reuse"}, {"evaluation_set.sample.method": "full"}):
+    for more in ({"evaluation_set.exposure": "reuse"}, {"evaluation_set.sample": FULL}):
+        asked = parse_contract(jcs(edited(draft.tree, {**arms, **more})), "asked")
         with pytest.raises(ProblemsError) as caught:
-            check_supported(parse_contract(jcs(edited(draft.tree, {**arms, **more})), "asked").model)
+            check_supported(asked.model)
         assert [problem.where for problem in caught.value.problems] == ["evaluation_set.sample.arms"]
 
 

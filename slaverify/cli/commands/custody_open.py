@@ -24,7 +24,10 @@ from slaverify.cli.output import emit, out
 from slaverify.errors import ApplicationError, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from slaverify.canonical import JsonValue
+    from slaverify.cli.commands.custody_desk import Desk
     from slaverify.custody import Terms
 
 _DISCLOSED = Text(
@@ -161,7 +164,7 @@ def expose(
     desk = open_desk(folder, contract)
     terms = replace(desk.terms, exposure_group=party) if party else desk.terms
     found = loads_object(exposure_json(desk.bank.index, desk.view, terms))
-    leaks = _leaks(terms)
+    leaks = _leaks(desk, terms)
     if as_json:
         emit({**found, "leaks": leaks})
         return 0
@@ -172,31 +175,55 @@ def expose(
         out(f"  {t(es, word)}: {states[word]}")
     left = found["remaining_audits"]
     out(t(f"quedan {left} auditorías", f"{left} audits left"))
-    power = leaks["power_at_10_points"]
-    out(
-        t(
-            f"fugas: {leaks['integrity']}; con {leaks['anchors']} anclas, 10 puntos más se verían con potencia {power}",
-            f"leaks: {leaks['integrity']}; with {leaks['anchors']} anchors, 10 points more are seen with power {power}",
-        )
-    )
+    for line in _told(leaks):
+        out(line)
     return 0
 
 
-def _leaks(terms: Terms) -> dict[str, JsonValue]:
-    """Say what the leak tests of this contract could see; without exposed items in the run they say nothing."""
+def _told(leaks: Mapping[str, JsonValue]) -> Iterator[str]:
+    agreed, there = leaks["agreed"], leaks["available"]
+    assert isinstance(agreed, dict)  # noqa: S101 - our own tree
+    assert isinstance(there, dict)  # noqa: S101 - our own tree
+    names = (
+        ("anchor", "ya enviadas", "sent before"),
+        ("twin", "gemelas", "twins"),
+        ("probe", "señuelos", "honeytokens"),
+    )
+    for arm, es, en in names:
+        yield t(
+            f"control, {es}: pactadas {agreed[arm]}, hay {there[arm]} para sortear",
+            f"control, {en}: {agreed[arm]} agreed, {there[arm]} there to draw",
+        )
+    word, anchors, twins = leaks["integrity"], leaks["power_at_10_points"], leaks["twin_power_at_10_points"]
+    yield t(
+        f"fugas: {word}; 10 puntos más se verían con potencia {anchors} (ya enviadas) y {twins} (gemelas)",
+        f"leaks: {word}; 10 points more are seen with power {anchors} (sent before) and {twins} (twins)",
+    )
+
+
+def _leaks(desk: Desk, terms: Terms) -> dict[str, JsonValue]:
+    """Say what the leak tests of the next run could see, with what is there to draw now; nothing was found yet."""
     from fractions import Fraction
 
-    from slaverify.custody import integrity
+    from slaverify.custody import arms_left, integrity
 
-    anchors, fresh = terms.arms.get("anchor", 0), sum(terms.per_stratum.values())
-    found = integrity({}, asked_tokens=0, anchor_n=anchors, fresh_n=fresh, base=0.8, alpha=Fraction(terms.alpha_leak))
+    left = arms_left(desk.bank.index, desk.view, terms)
+    sizes = {arm: min(terms.arms.get(arm, 0), there) for arm, there in left.items()}
+    fresh, alpha = sum(terms.per_stratum.values()), Fraction(terms.alpha_leak)
+    found = integrity(
+        {}, asked_tokens=0, anchor_n=sizes["anchor"], fresh_n=fresh, base=0.8, alpha=alpha, pairs=sizes["twin"]
+    )
+    agreed: dict[str, JsonValue] = {arm: terms.arms.get(arm, 0) for arm in left}
     return {
         "integrity": found.word,
-        "anchors": anchors,
+        "agreed": agreed,
+        "available": {**left},
+        "anchors": sizes["anchor"],
         "fresh": fresh,
         "alpha": str(terms.alpha_leak),
         "base": "0.80",
         "power_at_10_points": f"{found.power:.9f}",
+        "twin_power_at_10_points": f"{found.twin_power:.9f}",
     }
 
 
