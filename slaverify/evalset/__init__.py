@@ -7,6 +7,7 @@ from slaverify.evalset.bank import MAX_ITEM_BYTES, MAX_ITEMS, bank_problems, rea
 from slaverify.evalset.catalogue import Catalogue, CatalogueEntry, Hole, read_catalogue, write_catalogue
 from slaverify.evalset.catalogue_sources import SUFFIXES, Built, build_catalogue
 from slaverify.evalset.export import export_csv
+from slaverify.evalset.honeytokens import with_variant
 from slaverify.evalset.importers.dispatch import FORMATS, import_any
 from slaverify.evalset.importers.lines import import_jsonl
 from slaverify.evalset.importers.options import ImportOptions, Proposal, UndecidedError
@@ -101,6 +102,7 @@ __all__ = [
     "split",
     "template_csv",
     "template_xlsx",
+    "with_variant",
     "write_bank",
     "write_catalogue",
     "write_text_rows",

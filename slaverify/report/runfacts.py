@@ -74,9 +74,13 @@ def seq(entry: JsonObject) -> int:
 
 def runs_opened(facts: Facts) -> int:
     """Return how many runs the ledger shows as opened under this contract's digest."""
+    return len(of_contract(facts, "run_opened"))
+
+
+def of_contract(facts: Facts, *kinds: str) -> list[JsonObject]:
+    """Return the ledger entries of the given types that are of this contract: a ledger may serve others too."""
     digest = facts.manifest.get("contract_digest")
-    opened = entries(facts, "run_opened")
-    return sum(1 for entry in opened if _data(entry, "contract_digest") in (None, digest))
+    return [entry for entry in entries(facts, *kinds) if _data(entry, "contract_digest") in (None, digest)]
 
 
 def opens_start(entry: JsonObject) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +55,7 @@ def seal(
     from slaverify.custody.recovery import parse_plan, share_recovery
     from slaverify.custody.seal import SealItem, SealTerms
     from slaverify.custody.seal import seal as seal_items
-    from slaverify.evalset import item_schema_sha256, read_bank, split
+    from slaverify.evalset import item_schema_sha256, read_bank, split, with_variant
 
     items = read_bank(read(file), file.name)
     plan = parse_plan(recovery) if recovery else None
@@ -68,7 +69,9 @@ def seal(
     owner = custodian.organisation
     shared = None if plan is None else share_recovery(*plan)
     alone = [Recipient("recovery", age_recipient(store.get_or_make_identity("recovery")))] if shared is None else []
-    rows = ((item, split(item)) for item in items)
+    # Which variant of a honeytoken is the sealed one is drawn here: who wrote it cannot tell.
+    sealed_items = (with_variant(item, secrets.randbelow) for item in items)
+    rows = ((item, split(item)) for item in sealed_items)
     sealed = seal_items(
         [SealItem(one.id, one.stratum, of.query, of.reference, one.twin_of, one.cluster) for one, of in rows],
         parent,

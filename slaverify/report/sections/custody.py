@@ -75,6 +75,8 @@ def _rows(facts: Facts) -> Iterator[Node]:
     yield fact("openings", say("custody.openings", n=len(runfacts.entries(facts, "item_opened"))), id="openings")
     yield fact("exposure", _exposure(facts), id="exposure")
     yield fact("left", _left(facts), id="left")
+    if facts.agreed("ledger.blind") == "on":
+        yield fact("blind", say("custody.blind", n=len(runfacts.entries(facts, "blind"))), id="blind")
     ledger = facts.manifest.get("ledger")
     if isinstance(ledger, Mapping):
         yield fact("ledger", say("custody.ledger", origin=code(text(ledger, "origin")), size=ledger.get("size")))
@@ -106,7 +108,7 @@ def _left(facts: Facts) -> Node:
 
 
 def _runs(facts: Facts) -> Iterator[Node]:
-    opened = runfacts.entries(facts, "run_opened")
+    opened = runfacts.of_contract(facts, "run_opened")
     if facts.ledger is None:
         yield paragraph("absent.ledger")
         return
@@ -129,7 +131,7 @@ def _runs(facts: Facts) -> Iterator[Node]:
 
 
 def _ending(facts: Facts, number: JsonValue) -> Node:
-    ended = [e for e in runfacts.entries(facts, "run_ended", "run_aborted") if runfacts.data(e, "run") == number]
+    ended = [e for e in runfacts.of_contract(facts, "run_ended", "run_aborted") if runfacts.data(e, "run") == number]
     if not ended:
         return say("custody.open")
     last = ended[-1]

@@ -92,6 +92,9 @@ def _room(test: JsonObject) -> int:
 
 
 def _remarks(tests: list[JsonObject]) -> Iterator[Node]:
+    # of a pair of twins both are asked
+    sent = sum(integer(one, "drawn") * (2 if one["name"] == "twins" else 1) for one in tests)
+    yield say("leak.sent", n=sent)
     for one in tests:
         if integer(one, "drawn") < integer(one, "agreed"):
             yield say("leak.short", test=_name(one), drawn=one["drawn"], agreed=one["agreed"])
