@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract import HOSTILE_STRATA, Contract, Extend, Finding, Metric, sample_sizes
@@ -12,6 +13,9 @@ from slaverify.judging import lint
 from slaverify.readiness.outlook import MetricOutlook
 from slaverify.readiness.power_advice import power_advice
 
+_PLANNED_RATE = 0.8
+"""Rate of right answers that the power of leak tests is planned at."""
+_LEAST_TOKENS, _ENOUGH = 4, 0.8
 _QUESTIONS = ("qa@1", "regulatory@1", "grounding@1")
 
 
@@ -25,6 +29,7 @@ def advice(contract: Contract, metrics: Sequence[MetricOutlook]) -> Iterator[Fin
     yield from _repeats(contract)
     yield from _judge(contract)
     yield from _custody(contract)
+    yield from _arms(contract)
 
 
 def amendment(old: JsonObject, new: JsonObject) -> Iterator[Finding]:
@@ -235,6 +240,37 @@ def _custody(contract: Contract) -> Iterator[Finding]:
             ),
             Text("amplíe el banco o prevea otro", "enlarge the bank or plan another one"),
         )
+
+
+def _arms(contract: Contract) -> Iterator[Finding]:
+    arms = contract.evaluation_set.sample.arms
+    asked = sum(n > 0 for n in (arms.anchor, arms.twin, arms.probe))
+    if not asked:
+        return
+    # Custody is loaded for contracts that ask for arms alone: a check starts light.
+    from slaverify.custody import integrity
+
+    found = integrity(
+        {},
+        asked_tokens=arms.probe,
+        anchor_n=arms.anchor,
+        fresh_n=sum(sample_sizes(contract).values()),
+        base=_PLANNED_RATE,
+        alpha=Fraction(contract.ledger.alpha_leak) / asked,
+        pairs=arms.twin,
+    )
+    if arms.probe >= _LEAST_TOKENS or max(found.power, found.twin_power) >= _ENOUGH:
+        return
+    yield Finding(
+        "SLV-K083",
+        ("evaluation_set", "sample", "arms"),
+        Text(
+            f"las pruebas de filtración verían 10 puntos con potencia {max(found.power, found.twin_power):.2f}",
+            f"the leak tests would see 10 points with power {max(found.power, found.twin_power):.2f}",
+        ),
+        Text("agregue cuatro señuelos (probe), o más ítems", "add four honeytokens (probe), or more items"),
+        Text("que no dieran señal no diría nada", "no signal would say nothing"),
+    )
 
 
 def _at(tree: JsonObject, *path: str) -> JsonValue:

@@ -14,7 +14,13 @@ import pytest
 from slaverify.canonical import JsonValue, loads_object
 from slaverify.cli import run as command
 from slaverify.cli.demo.servers import serve
+from slaverify.cli.wiring import now
+from slaverify.contract.load import load_contract
+from slaverify.custody.keys import KeyStore
 from slaverify.evalset import Item, parse_item
+from slaverify.evidence import Bundle
+from slaverify.evidence.read import open_folder
+from slaverify.verify import Trust, VerifyRequest, verify
 from tests.e2e.line import Place, audit_arguments, make_place, tsa, write_contract
 from tests.simulator.arithmetic import VERSION, Calculator, items
 
@@ -146,8 +152,6 @@ def verified(place: Place, folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     """Verify report, bundle of the parties and annex, with the contract; return what `verify` says."""
     (pdf,), (bundle,) = (folder / "report").glob("*.es.pdf"), (folder / "report").glob("*.parties.zip")
     identity = place.folder / "arbitro.txt"
-    from slaverify.custody.keys import KeyStore
-
     identity.write_text(KeyStore.open(place.keys).identity("arbitro"))
     identity.chmod(0o600)
     capsys.readouterr()
@@ -214,3 +218,29 @@ def test_an_honest_vendor_is_not_named(own: Place, capsys: pytest.CaptureFixture
     assert {tuple(sorted(json.loads(body))) for body in vendor.bodies} == {tuple(sorted(json.loads(vendor.bodies[0])))}
     told = verified(own, folder, capsys)
     assert told["outcome"] == "VERIFIED" and told["verdict"]["state"] == "PASS"
+    # the public edition alone gives the tests again too, and what was changed in them is found
+    (public,) = (folder / "report").glob("*.public.zip")
+    capsys.readouterr()
+    assert command(["verify", str(public), "--contract", str(own.contract), "--json"]) == 0
+    for path, old, new, rule in (
+        ("statistics/integrity.json", b'"no_signal"', b'"signal"', "V19"),
+        ("scoring/arms.jsonl", b'"correctness":"correct"', b'"correctness":"incorrect"', "V18"),
+    ):
+        assert path in said_of(changed(folder, path, old, new), own, rule)
+
+
+def changed(folder: Path, path: str, old: bytes, new: bytes) -> Bundle:
+    """The closed evidence with one file changed, under the manifest that was signed."""
+    bundle = open_folder(folder)
+    assert bundle.manifest_bytes is not None
+    envelope = {name: (folder / name).read_bytes() for name in ("manifest.json", "manifest.p7s", "manifest.tsr")}
+    files = {name: bundle.read(name) for name in bundle.paths()}
+    assert old in files[path]
+    return Bundle.of_files({**files, **envelope, path: files[path].replace(old, new, 1)})
+
+
+def said_of(bundle: Bundle, place: Place, rule: str) -> str:
+    contract = load_contract(place.contract)
+    found = verify(VerifyRequest(now=now(), bundle=bundle, trust=Trust(contract=contract))).check(rule)
+    assert found.result.value == "failed"
+    return found.reason.en

@@ -485,3 +485,12 @@ def test_weights_of_some_strata_are_taken_among_themselves() -> None:
     seen = outlook(load_tree(set_at(set_at(RAG, "evaluation_set.weights", weights), "remedies", ...)).model, 2)
     assert (seen.basis, seen.n) == ("weights", 620)
     assert seen.n_eff == pytest.approx(1 / ((1 / 4) / 220 + (1 / 9) / 200 + (1 / 36) / 200))
+
+
+def test_leak_tests_that_could_see_nothing_are_warned_of() -> None:
+    arms = "evaluation_set.sample.arms"
+    small = set_at(TREE, arms, {"anchor": 20, "twin": 10, "probe": 3})
+    assert ("SLV-K083", tuple(arms.split("."))) in advice(small)
+    for enough in ({"probe": 4}, {"twin": 250}, {"anchor": 20, "twin": 400}):
+        assert "SLV-K083" not in {code for code, _ in advice(set_at(TREE, arms, enough))}
+    assert "SLV-K083" not in {code for code, _ in advice(TREE)}
