@@ -15,7 +15,7 @@ from slaverify.canonical import JsonObject, jcs, loads_canonical, sha256_hex
 from slaverify.contract import LoadedContract, Role, method_digest
 from slaverify.custody import BlindSecret, Draw, Entry, Part, RunPermit, authorise, draw_json, draw_run
 from slaverify.custody.append import RunStart, open_run, register_contract, register_key, start_data, start_run
-from slaverify.custody.blinding import blind_start, open_blinds
+from slaverify.custody.blinding import blind_start, open_blinds, standing_start
 from slaverify.custody.checkpoints import covering
 from slaverify.custody.deliver import DeliveredItem, deliver, delivery_path, open_delivery
 from slaverify.custody.drawing import settle_draw
@@ -142,6 +142,14 @@ def _started(session: Session, number: int) -> tuple[int, tuple[Entry, BlindSecr
         now=session.ports.clock(),
     )
     return hidden[0].seq, hidden
+
+
+def has_started(session: Session, number: int) -> bool:
+    """Tell whether the start of a run is on record, open or blind."""
+    if session.record(number).started is not None:
+        return True
+    blind = session.terms.blind
+    return blind and standing_start(session.ledger, session.terms, number, session.keys.folder) is not None
 
 
 def open_blind_entries(session: Session) -> None:

@@ -19,7 +19,7 @@ from slaverify.audit.closing import close_run_evidence, fit_signing_key
 from slaverify.audit.deciding import DECISION, decide_run
 from slaverify.audit.exchanging import close_blocked, exchange, rewrite
 from slaverify.audit.judging import is_judged, judge_run, keep_sentinels
-from slaverify.audit.opening import open_next_run, prepare, start
+from slaverify.audit.opening import has_started, open_next_run, prepare, start
 from slaverify.audit.replying import await_reply, reply_deadline
 from slaverify.audit.reporting import issue_reports, issued_languages
 from slaverify.audit.scoring import SCORES, commit_scores, deliver_references, score_run
@@ -222,7 +222,7 @@ _STEPS: dict[Step, Callable[[Session, int], None]] = {
 def _refuse_elsewhere(session: Session, record: RunRecord) -> None:
     """Refuse to go on with a run whose folder is not under this `--out`. Raises: ApplicationError SLV-A022."""
     folder = session.run_folder(record.number)
-    if record.started is not None and not (folder / "run" / "plan.json").is_file():
+    if has_started(session, record.number) and not (folder / "run" / "plan.json").is_file():
         raise ApplicationError(
             "SLV-A022",
             Text(f"la corrida {record.number} no está en esta carpeta", f"run {record.number} is not in this folder"),

@@ -33,6 +33,17 @@ class Past:
         return datetime.now(tz=UTC) - self.behind
 
 
+class Door(Calculator):
+    """A vendor that shuts its door after so many questions, and says that the key is not good."""
+
+    shut_after: int | None = None
+
+    def respond(self, body: bytes) -> tuple[int, str, bytes]:
+        if self.shut_after is not None and len(self.bodies) >= self.shut_after:
+            return 401, "application/json", b"{}"
+        return super().respond(body)
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Past:
     past = Past(3)
@@ -56,7 +67,7 @@ def types(place: Place) -> list[str]:
 def test_a_blind_start_takes_the_place_of_a_heartbeat(
     tmp_path: Path, clock: Past, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place, vendor = place_of(tmp_path, monkeypatch), Calculator()
+    place, vendor = place_of(tmp_path, monkeypatch), Door()
     with serve(vendor.respond) as url, tsa(place.authority) as authority:
         contract = str(write_contract(place, f"{url}/q", authority, BLIND))
         beat = ["custody", "ledger", "heartbeat", str(place.bank), "--contract", contract, "--json"]
@@ -70,6 +81,14 @@ def test_a_blind_start_takes_the_place_of_a_heartbeat(
         assert "SLV-K040" in told and "--resume" in told
         assert sum(vendor.asked.values()) == 3 and types(place).count("blind") == 1
         clock.behind = timedelta(0)
+        # stopped by the vendor after the start: another folder is not where it goes on
+        vendor.shut_after = len(vendor.bodies) + 20
+        assert command(audit_arguments(place, "--resume")) == 6
+        assert types(place).count("blind") == 2 and "unblind" not in types(place)
+        words = audit_arguments(place, "--resume")
+        words[words.index("--out") + 1] = str(tmp_path / "elsewhere")
+        assert command(words) != 0 and "SLV-A022" in capsys.readouterr().err
+        vendor.shut_after = None
         assert command(audit_arguments(place, "--resume")) == 0
     found = types(place)
     assert "run_started" not in found and found.count("blind") == found.count("unblind") == 2
