@@ -126,6 +126,8 @@ def draw_run(index: Index, view: LedgerView, terms: Terms, run: int, *, light: J
     available = _available(index, events, terms)
     selection = select(available, seed, planned, terms.reserve if terms.method != "full" else 0)
     left = {name: len(ids) - planned.get(name, 0) for name, ids in available.items()}
+    # A comparison of two versions asks no control questions.
+    asks = record.purpose is None and any(terms.arms.values())
     found = Draw(
         contract_digest=terms.contract_digest,
         run=run,
@@ -137,7 +139,7 @@ def draw_run(index: Index, view: LedgerView, terms: Terms, run: int, *, light: J
         selection=selection,
         remaining_audits=remaining_audits(left, planned),
         beacon=beacon,
-        arms=select_arms(index, events, seed, terms.arms, planned) if any(terms.arms.values()) else None,
+        arms=select_arms(index, events, seed, terms.arms, planned) if asks else None,
     )
     if entry is not None and (_recorded(entry), _arm_counts(entry)) != (
         (found.seed, found.method, planned, found.sample_sha256),

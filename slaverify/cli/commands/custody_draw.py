@@ -122,6 +122,7 @@ def _draw(desk: Desk, number: int, beacon: Path | None, target: Path | None, *, 
             "seed": found.seed,
             "sample": {name: list(ids) for name, ids in found.selection.sample.items()},
             "reserve": {name: list(ids) for name, ids in found.selection.reserve.items()},
+            "arms": found.beside.to_json(),
             "sample_sha256": found.sample_sha256,
             "remaining_audits": left,
         },
@@ -133,10 +134,10 @@ def _draw(desk: Desk, number: int, beacon: Path | None, target: Path | None, *, 
 
 
 def _drawn(found: Draw, number: int, spare: int, left: int) -> Text:
-    n = len(found.selection.ids)
+    n, control = len(found.selection.ids), len(found.beside.ids)
     return Text(
-        f"corrida {number}: {n} ítems sorteados y {spare} de reserva; quedan {left} auditorías",
-        f"run {number}: {n} items drawn and {spare} in reserve; {left} audits left",
+        f"corrida {number}: {n} ítems sorteados, {control} de control y {spare} de reserva; quedan {left} auditorías",
+        f"run {number}: {n} items drawn, {control} control items and {spare} in reserve; {left} audits left",
     )
 
 
