@@ -10,7 +10,7 @@ from pathlib import Path
 import slaverify.custody
 
 ROOM = Path(slaverify.custody.__file__).parent
-DOORS = {"seal", "vault", "keys", "append", "acts", "deliver", "drawing", "recovery", "witnessing"}
+DOORS = {"seal", "vault", "keys", "append", "acts", "blinding", "deliver", "drawing", "recovery", "witnessing"}
 BEHIND = {"files", "agefile", "checkpoints", "ledger_file", "gather"}
 IMPURE = {"os", "time", "socket", "ssl", "subprocess", "tempfile", "random", "secrets", "uuid", "logging", "pathlib"}
 IMPURE |= {"fcntl", "shutil", "pyrage", "pyhanko", "shamir_mnemonic"}
