@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from slaverify.audit.closing import fit_signing_key
@@ -36,16 +36,30 @@ class Issued:
     signed_digest: str
 
 
-def issue_reports(session: Session, number: int, languages: tuple[str, ...] = ()) -> list[Issued]:
-    """Write, sign, verify and register the report in each language of the contract (or in those asked for).
+def issue_reports(session: Session, number: int) -> list[Issued]:
+    """Write, sign, verify and register the report in each language of the contract, or of the session.
 
     Raises: ReportError SLV-R020 (no token, exit 6), SLV-R011 (system library, exit 6), SLV-R026 (own verification).
     """
-    wanted = languages or tuple(session.contract.model.report.languages)
+    wanted = session.languages or tuple(session.contract.model.report.languages)
     bundle = open_folder(session.run_folder(number))
     for edition in (PUBLIC, PARTIES):
         _edition(session, number, bundle, edition)
     return [_issue(session, number, bundle, language) for language in wanted]
+
+
+def in_language(session: Session, tag: str) -> Session:
+    """Return the session that issues one language alone. Raises: ReportError SLV-R002 for one that was not agreed."""
+    agreed = session.contract.model.report.languages
+    chosen = tag.partition("-")[0].lower()
+    if chosen not in agreed:
+        raise ReportError(
+            "SLV-R002",
+            Text(f"el contrato no pacta informe en «{tag}»", f"the contract agrees on no report in `{tag}`"),
+            fix=Text(f"use uno de: {', '.join(agreed)}", f"use one of: {', '.join(agreed)}"),
+            where="report.languages",
+        )
+    return replace(session, languages=(chosen,))
 
 
 def report_json(session: Session, number: int, language: str) -> bytes:

@@ -48,6 +48,7 @@ class Ports:
 class Session:
     """One audit on this machine. Folders: `bank_folder` (bank and ledger), `out` (one folder a run inside).
 
+    `languages`: those to issue now, all of the contract's where it is empty.
     Of an amendment: `upto` is the size of the ledger that its evidence holds, `history_root` the first `out`.
     """
 
@@ -62,6 +63,7 @@ class Session:
     catalogue: Catalogue | None = None
     history_root: Path | None = None
     upto: int | None = None
+    languages: tuple[str, ...] = ()
 
     @property
     def history(self) -> Path:

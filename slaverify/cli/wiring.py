@@ -45,19 +45,25 @@ def key_store(folder: Path | None = None) -> KeyStore:
     return KeyStore.open(place, demo=any(place.glob("demo-*")) if place.is_dir() else False)
 
 
-def stamper(contract: LoadedContract) -> Stamper | None:
-    """Return what asks the contract's timestamp authorities, in order; None where it names none."""
+def stamper(contract: LoadedContract, first: Sequence[str] = ()) -> Stamper | None:
+    """Return what asks timestamp authorities: `first`, then the contract's; None where there is none.
+
+    Whoever answers, the token has to chain to the roots that the contract pins.
+    """
     from slaverify.engine.wire import post_timestamp
     from slaverify.evidence.timestamp import Authority, Stamper
 
     signature = contract.model.report.signature
-    if not signature.tsa_urls:
+    urls = dict.fromkeys((*first, *signature.tsa_urls))
+    if not urls:
         return None
-    authorities = [Authority(url, partial(post_timestamp, url)) for url in signature.tsa_urls]
+    authorities = [Authority(url, partial(post_timestamp, url)) for url in urls]
     return Stamper(authorities, tuple(signature.tsa_roots or ()))
 
 
-def ports(contract: LoadedContract, signing: Callable[[], SigningKey], crls: Sequence[Path] = ()) -> Ports:
+def ports(
+    contract: LoadedContract, signing: Callable[[], SigningKey], crls: Sequence[Path] = (), tsa: Sequence[str] = ()
+) -> Ports:
     """Return the ports of an audit of `contract`."""
     from slaverify.audit.session import Ports
     from slaverify.cli.files import read
@@ -66,7 +72,7 @@ def ports(contract: LoadedContract, signing: Callable[[], SigningKey], crls: Seq
 
     return Ports(
         clock=now,
-        timestamper=stamper(contract),
+        timestamper=stamper(contract, tsa),
         timestamps=TokenReader(),
         signing_key=cache(signing),
         progress=lambda: console_progress(sys.stderr, language()),
@@ -82,22 +88,29 @@ def session_for(
     key: str | Path | None = None,
     keys: Path | None = None,
     crls: Sequence[Path] = (),
+    tsa: Sequence[str] = (),
 ) -> Session:
-    """Open an audit with the keys of this user. Raises: ContractError, CustodyError."""
+    """Open an audit with the keys of this user; `tsa` is asked before the contract's authorities.
+
+    Raises: ContractError, CustodyError.
+    """
     from slaverify.audit.session import open_session
 
     store = key_store(keys)
     signing = key or store.folder / SIGNING_KEY
-    return open_session(contract, bank, out, store, ports(contract, partial(_load_signing, signing), crls))
+    return open_session(contract, bank, out, store, ports(contract, partial(_load_signing, signing), crls, tsa))
 
 
-def session_of_run(run: Path, key: str | Path | None = None, crls: Sequence[Path] = ()) -> tuple[Session, int]:
+def session_of_run(
+    run: Path, key: str | Path | None = None, crls: Sequence[Path] = (), tsa: Sequence[str] = ()
+) -> tuple[Session, int]:
     """Open the audit that a run folder belongs to, and return it with the run's number."""
     from slaverify.audit.session import contract_of_run, read_pointers
 
     folder = run.resolve()
     pointers = read_pointers(folder)
-    session = session_for(contract_of_run(folder), pointers["bank"], pointers["out"], key, pointers["keys"], crls)
+    contract = contract_of_run(folder)
+    session = session_for(contract, pointers["bank"], pointers["out"], key, pointers["keys"], crls, tsa)
     number = int(folder.name.rpartition("-")[2])
     if session.run_folder(number) != folder:
         raise ApplicationError(

@@ -8,6 +8,7 @@ Source: docs/spec/verification.md.
 
 from slaverify.verify.annex_items import AnnexItem, annex_index, read_annex_index
 from slaverify.verify.checks import RULES, Check, Level, Outcome, Result
+from slaverify.verify.html import render_html
 from slaverify.verify.paths import in_order, path_of, path_scores, path_summary, path_traces
 from slaverify.verify.records import cluster_names, finished
 from slaverify.verify.request import Rerendered, Trust, VerifyRequest
@@ -40,6 +41,7 @@ __all__ = [
     "path_summary",
     "path_traces",
     "read_annex_index",
+    "render_html",
     "render_text",
     "verify",
 ]

@@ -53,11 +53,20 @@ def issued(waiting: Place) -> Place:
     """Return the same audit, issued with the vendor's reply."""
     reply = waiting.folder / "replica.txt"
     reply.write_text(SAID, encoding="utf-8")
-    with authority_of(waiting):
-        done = slaverify(waiting, *report_words(waiting), "--reply", str(reply), "--reply-author", "Ana Pérez")
+    copy = waiting.folder / "copia.pdf"
+    words = [*report_words(waiting), "--lang", "es-CL", "--out", str(copy)]
+    # The contract's authority is down: another URL of it answers, under the same pinned roots.
+    with tsa(waiting.authority) as elsewhere:
+        done = slaverify(waiting, *words, "--tsa", elsewhere, "--reply", str(reply), "--reply-author", "Ana Pérez")
     # One wrong answer of forty: neither kept nor broken.
     assert done.returncode == 3, done.stderr
+    assert copy.read_bytes() == waiting.pdf().read_bytes()
     return waiting
+
+
+def test_a_language_that_the_contract_does_not_name_is_refused(waiting: Place) -> None:
+    done = slaverify(waiting, *report_words(waiting), "--lang", "en")
+    assert done.returncode == 2 and "SLV-R002" in done.stderr
 
 
 @contextmanager

@@ -106,12 +106,23 @@ def measured(metric, n, failures, *, stratum=None, state=None, by_reason=None, b
         "risk_false_breach": "0.009000000", "power_at_margin": "0.780000000", "margin": "0.050",
         "provenance": "measured", "observations": n, "distinct_subjects": n, "required_subjects": 36,
         "dispersion": None, "state": decided, "reason": None, "settle": settle,
-        "tipping": {
-            "to_pass": None if numbers[0] is None or failures <= numbers[0] else failures - numbers[0],
-            "to_breach": None if numbers[1] is None or failures >= numbers[1] else numbers[1] - failures,
-        },
+        "tipping": tipping(failures, numbers),
         "limitations": ["L08"],
     }  # fmt: skip
+
+
+def tipping(failures, numbers):
+    """Return how many verdicts lie between `failures` and each acceptance number (docs/spec/decision.md, section 4)."""
+    passing, breaching = numbers
+    to_pass = None if passing is None else max(0, failures - passing)
+    to_breach = None if breaching is None else max(0, breaching - failures)
+    if to_breach == 0:
+        change = failures - breaching + 1
+    elif to_pass == 0:
+        change = passing - failures + 1
+    else:
+        change = min((count for count in (to_pass, to_breach) if count is not None), default=None)
+    return {"to_pass": to_pass, "to_breach": to_breach, "to_change": change}
 
 
 UNKNOWN = ("x", "failures", "rate", "exact", "wilson", "zero_bound", "p_pass", "p_breach", "p_breach_adjusted",
@@ -126,7 +137,7 @@ def unmeasured(metric, n, state, reason):
     return {
         **entry, "provenance": "not_measured", "observations": 0, "distinct_subjects": 0, "by_verdict": {},
         "by_reason": {}, "by_outcome": {"not_sent": n}, "state": state, "reason": reason,
-        "tipping": {"to_pass": None, "to_breach": None},
+        "tipping": {"to_pass": None, "to_breach": None, "to_change": None},
     }  # fmt: skip
 
 

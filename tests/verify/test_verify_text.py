@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from html.parser import HTMLParser
+
 from slaverify.errors import Text
-from slaverify.verify import Check, Level, Outcome, Result, Verdict, Verification, render_text
+from slaverify.verify import Check, Level, Outcome, Result, Verdict, Verification, render_html, render_text
 from slaverify.verify.checks import EXIT_PIN, PASSED, exit_code_of, failed, fold, noted, outcome_of, skipped
 from slaverify.verify.text import sentence, visible
 from slaverify.verify.verification import Identity, MetricVerdict
@@ -87,3 +89,38 @@ def test_parts_fold_into_one_check() -> None:
     many = fold("V17", [failed(Text(f"n{n}", f"n{n}")) for n in range(40)], required=True)
     assert many.reason.en.endswith("and 28 more") and many.reason.es.endswith("y 28 más")
     assert fold("V18", [noted(Text("a", "b"))], required=True).reason == Text("a", "b")
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.names: set[str] = set()
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.names.update(name for name, _ in attrs)
+
+    def handle_data(self, data: str) -> None:
+        if self.lasttag not in ("style", "title"):
+            self.words.append(data.strip())
+
+
+def test_the_html_page_says_the_lines_of_the_text_and_loads_nothing() -> None:
+    audit = line(8)
+    for found in (check(audit, public(closed(audit))), check(audit, {**closed(audit), "run/plan.json": b"{}"})):
+        page = _Page()
+        page.feed(render_html(found, "es"))
+        said = [word for word in page.words if word]
+        assert said == [row.strip() for row in render_text(found, "es").splitlines() if row.strip()]
+        assert not page.tags & {"script", "img", "link", "a", "iframe"} and page.names <= {"lang", "charset", "class"}
+        assert ("class" in page.names) is (found.exit_code != 0)
+
+
+def test_markup_of_the_evidence_stays_text_in_the_html_page() -> None:
+    identity = Identity("auditor", "<script>alert(1)</script>&\u202e")
+    page = render_html(
+        Verification(outcome=Outcome.VERIFIED, exit_code=0, verdict=None, checks=(), identities=(identity,))
+    )
+    assert "<script>" not in page and "&lt;script&gt;" in page and "\u202e" not in page

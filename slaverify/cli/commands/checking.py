@@ -33,13 +33,22 @@ def verify(
     strict: bool = typer.Option(False, "--strict", help=t("Exige también V20.", "Require V20 as well.")),
     allow_demo: bool = typer.Option(False, "--allow-demo", help=t("Acepta claves de demostración.", "Accept demo.")),
     exit_verdict: bool = typer.Option(False, "--exit-verdict", help=t("Sale con el veredicto.", "Exit by verdict.")),
+    as_html: bool = typer.Option(False, "--html", help=t("Una página HTML.", "One HTML page.")),
     as_json: bool = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document.")),
 ) -> int:
     """Verify, print every check, and exit by the verification (or by the verdict once verified)."""
     from slaverify.cli.checks import Pinned, open_files, verify_files
     from slaverify.cli.wiring import now
-    from slaverify.verify import render_text
+    from slaverify.errors import ApplicationError, Text
+    from slaverify.verify import render_html, render_text
 
+    if as_html and as_json:
+        raise ApplicationError(
+            "SLV-A001",
+            Text("un documento HTML o uno JSON, no ambos", "one HTML or one JSON document, not both"),
+            fix=Text("quite --html o --json", "drop --html or --json"),
+            where="--html",
+        )
     found = verify_files(
         open_files([*files, *([bundle] if bundle else [])]),
         Pinned(
@@ -58,7 +67,9 @@ def verify(
         strict=strict,
         allow_demo=allow_demo,
     )
-    if as_json:
+    if as_html:
+        out(render_html(found, language()).rstrip("\n"))
+    elif as_json:
         emit(found.to_json(language()))
     else:
         out(render_text(found, language()).rstrip("\n"))

@@ -20,6 +20,9 @@ _MAX_PDF = 16 * 1024 * 1024
 
 _RUN = typer.Argument(..., metavar="RUN", help=t("Carpeta de la corrida.", "Folder of the run."))
 KEY = typer.Option(None, "--key", help=t("Clave de firma: PEM, PKCS#12 o pkcs11:…", "Key: PEM, PKCS#12 or pkcs11:…"))
+_LANG = typer.Option("", "--lang", help=t("Solo en este idioma (es, en).", "In this language alone (es, en)."))
+_OUT = typer.Option(None, "--out", help=t("Copia del PDF emitido (archivo nuevo).", "Copy of the PDF (a new file)."))
+_TSA = typer.Option([], "--tsa", help=t("URL de sellado que se prueba primero.", "Timestamp URL to try first."))
 CRL = typer.Option([], "--crl", help=t("Lista de revocación que guarda B-LTA.", "Revocation list kept at B-LTA."))
 _BY = typer.Option(..., "--authorized-by", help=t("Quién autoriza el informe.", "Who authorises the report."))
 _DRAFT = typer.Option(False, "--draft", help=t("Solo el borrador para el proveedor.", "The vendor's draft alone."))
@@ -42,6 +45,9 @@ def report(
     authorized_by: str = _BY,
     key: str | None = KEY,
     crl: list[Path] = CRL,
+    lang: str = _LANG,
+    to: Path | None = _OUT,
+    tsa: list[str] = _TSA,
     draft: bool = _DRAFT,
     reply: Path | None = _REPLY,
     reply_author: str = _AUTHOR,
@@ -54,12 +60,14 @@ def report(
     """Close the evidence and issue the report in each language of the contract; or only make its draft."""
     from slaverify.audit.exporting import export_report
     from slaverify.audit.replying import add_reply
+    from slaverify.audit.reporting import in_language
     from slaverify.audit.walk import Step, check_signatory, go, progress_of
     from slaverify.cli.verdicts import show_verdict
     from slaverify.cli.wiring import session_of_run
 
     kinds = _kinds(export)
-    session, number = session_of_run(run_folder, key, crl)
+    session, number = session_of_run(run_folder, key, crl, tsa)
+    session = in_language(session, lang) if lang else session
     check_signatory(session, authorized_by)
     if draft:
         go(session, number, Step.DECIDE)
@@ -69,8 +77,28 @@ def report(
     if given := _reply(reply, reply_author, reply_refused):
         add_reply(session, number, given)
     go(session, number, Step.REPORT)
+    if to is not None:
+        _copy(session, number, to)
     code = show_verdict(progress_of(session, number), as_json)
     return max(code, _say_exported(export_report(session, number, kinds))) if kinds else code
+
+
+def _copy(session: Session, number: int, to: Path) -> None:
+    """Write the PDF just issued to a file of the caller's. Raises: ApplicationError SLV-A001 if there are several."""
+    from slaverify.audit.reporting import issue_reports
+    from slaverify.cli.files import read, write_new
+    from slaverify.errors import ApplicationError, Text
+
+    issued = issue_reports(session, number)
+    if len(issued) > 1:
+        raise ApplicationError(
+            "SLV-A001",
+            Text("el informe tiene varios idiomas: un archivo por idioma", "there are several languages: a file each"),
+            fix=Text("agregue --lang", "add --lang"),
+            where="--out",
+        )
+    write_new(to, read(issued[0].path, _MAX_PDF))
+    out(t(f"Copia: {to}", f"Copy: {to}"))
 
 
 def _amend(session: Session, number: int, pdf: Path, reason: str) -> int:

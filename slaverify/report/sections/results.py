@@ -214,20 +214,24 @@ def _disagree(entry: JsonObject) -> bool:
 def _tipping(metric: Metric) -> Node:
     tipping = metric.result.get("tipping")
     held: JsonObject = tipping if isinstance(tipping, Mapping) else {}
-    to_pass, to_breach = _more(held.get("to_pass")), _more(held.get("to_breach"))
+    change, to_pass, to_breach = (held.get(key) for key in ("to_change", "to_pass", "to_breach"))
     name = foreign(metric.name)
-    if to_pass and to_breach:
-        return say("tipping.both", metric=name, to_pass=to_pass, to_breach=to_breach)
-    if to_pass:
-        return say("tipping.to_pass", metric=name, n=to_pass)
-    if to_breach:
-        return say("tipping.to_breach", metric=name, n=to_breach)
-    return say("tipping.none", metric=name)
+    if change is None and to_pass is None and to_breach is None:
+        return say("tipping.none", metric=name)
+    return say(
+        "tipping.line",
+        metric=name,
+        change=say("tipping.change", n=change) if isinstance(change, int) else say("tipping.no_change"),
+        passing=_reached("pass", to_pass),
+        breaching=_reached("breach", to_breach),
+    )
 
 
-def _more(count: JsonValue) -> int:
-    """Return how many verdicts would have to change; 0 where the state is reached already or cannot be."""
-    return count if isinstance(count, int) else 0
+def _reached(state: str, more: JsonValue) -> Node:
+    """Say how many verdicts lie between the metric and a state: 0 none, null no number of them."""
+    if not isinstance(more, int):
+        return say(f"tipping.{state}_never")
+    return say(f"tipping.to_{state}", n=more) if more else say(f"tipping.{state}_now")
 
 
 def _funnel(facts: Facts) -> Iterator[Node]:
@@ -274,20 +278,22 @@ def _verdict(word: str) -> Node:
 
 def _wrong(facts: Facts) -> Iterator[Node]:
     yield heading("results.wrong", 3)
-    seen: Counter[str] = Counter()
-    for metric in facts.metrics[:1]:
+    found = False
+    for metric in facts.metrics:
         reasons = metric.result.get("by_reason")
-        if isinstance(reasons, Mapping):
-            seen.update({key: value for key, value in reasons.items() if isinstance(value, int) and value > 0})
-    if not seen:
+        listed: JsonObject = reasons if isinstance(reasons, Mapping) else {}
+        seen = {word: count for word, count in listed.items() if isinstance(count, int) and count > 0}
+        if not seen:
+            continue
+        found = True
+        rows: list[list[JsonValue]] = [
+            [say(f"why.{word}") if word in RULE_REASONS else code(word), count]
+            for word, count in sorted(seen.items(), key=lambda pair: (-pair[1], pair[0]))
+        ]
+        caption = say("results.wrong_table", metric=foreign(metric.name))
+        yield table(caption, [column("reason"), column("count", "right", 20)], rows)
+    if not found:
         yield paragraph("results.no_wrong")
-        return
-    rows: list[list[JsonValue]] = [
-        [say(f"why.{word}") if word in RULE_REASONS else code(word), count]
-        for word, count in sorted(seen.items(), key=lambda pair: (-pair[1], pair[0]))
-    ]
-    caption = say("results.wrong_table", metric=foreign(facts.metrics[0].name))
-    yield table(caption, [column("reason"), column("count", "right", 20)], rows)
 
 
 def _references(facts: Facts) -> Iterator[Node]:
