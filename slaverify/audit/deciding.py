@@ -10,8 +10,16 @@ from slaverify.audit.session import Session, put, put_json
 from slaverify.audit.witnessing import await_witnesses
 from slaverify.custody import Entry, draw_json, exposure_json
 from slaverify.custody.checkpoints import checkpoint_path, covering, read_checkpoints, token_path
-from slaverify.decision import decide, inputs, limitations, results
-from slaverify.evidence import INTEGRITY, calibrations, dispute_rulings, integrity_of, limitation_facts, run_validity
+from slaverify.decision import compare_versions, decide, inputs, limitations, results
+from slaverify.evidence import (
+    COMPARISON,
+    INTEGRITY,
+    calibrations,
+    dispute_rulings,
+    integrity_of,
+    limitation_facts,
+    run_validity,
+)
 from slaverify.evidence.read import open_folder
 
 DECISION = "decision/decision.json"
@@ -66,6 +74,8 @@ def decide_run(session: Session, number: int) -> None:
         put_json(folder / INTEGRITY, leaks)
     put_json(folder / "statistics" / "inputs.json", counted)
     put_json(folder / "statistics" / "results.json", measured)
+    if session.record(number).is_change_check:
+        put_json(folder / COMPARISON, compare_versions(model, records))
     facts = limitation_facts(open_folder(folder), session.contract, number)
     put_json(folder / "decision" / "limitations.json", limitations(model, facts))
     # Last: its presence says that the step is done.

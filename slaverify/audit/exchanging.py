@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slaverify.audit.opening import (
+    deliver_part,
     delivered,
     drawn_of,
     header_of,
@@ -13,10 +14,11 @@ from slaverify.audit.opening import (
     plan_of,
     secrets_of,
 )
+from slaverify.audit.scoring import second_stage_due
 from slaverify.audit.session import Session
 from slaverify.audit.trajectories import run_rules
 from slaverify.canonical import JsonObject
-from slaverify.custody import Draw, Part, RunPermit
+from slaverify.custody import SECOND_STAGE, Draw, Part, RunPermit
 from slaverify.custody.append import Tally, end_run, record_batch, resume_run
 from slaverify.engine import EndpointSpec, compile_endpoint
 from slaverify.errors import EndpointError, Text
@@ -51,7 +53,7 @@ class LedgerBatches:
             root=bytes.fromhex(batch.root),
         )
         if batch.number % _BATCHES == _BATCHES - 1:
-            self.session.ledger.checkpoint(self.session.custodian)
+            self.session.checkpoint_if_here()
         return entry.seq
 
     def find_batch(self, number: int) -> int | None:
@@ -67,15 +69,36 @@ def exchange(session: Session, number: int, permit: RunPermit) -> None:
 
     Raises: EndpointError SLV-N050 (stopped, exit 6) or SLV-N051 (interrupted, exit 130); the journal keeps all.
     """
+    result = _send(session, number, permit)
+    if result.reason == "done" and _open_second_stage(session, number):
+        result = _send(session, number, permit)
+    folder = session.run_folder(number)
+    spec, rules, plan = compile_endpoint(session.contract.model), run_rules(session, number), plan_of(folder)
+    with Journal.open(journal_path(folder)) as journal:
+        if result.state is RunState.INVALID:
+            close_run(journal, spec, rules)
+        _write(session, number, journal, spec, rules, plan)
+    tally = Tally(
+        reason=result.reason,
+        sent=leaves(session, result.sent),
+        in_flight=leaves(session, result.in_flight),
+        outcomes={outcome.value: count for outcome, count in sorted(result.counts.items())},
+    )
+    open_blind_entries(session)
+    end_run(session.ledger, session.auditor, session.contract.digest, number, tally)
+    session.checkpoint_if_here()
+
+
+def _send(session: Session, number: int, permit: RunPermit) -> RunResult:
+    """Send what the journal holds and is not done. Raises: as `exchange`."""
     folder, model = session.run_folder(number), session.contract.model
     drawn, plan = drawn_of(session, number), plan_of(folder)
-    spec, rules = compile_endpoint(model), run_rules(session, number)
     with Journal.open(journal_path(folder), expected=header_of(session, drawn, plan)) as journal:
         if journal.summary().attempts and journal.state != "complete":
             _resumed(session, number, journal)
         inputs = RunInputs(
-            spec=spec,
-            rules=rules,
+            spec=compile_endpoint(model),
+            rules=run_rules(session, number),
             plan=plan,
             queries=_queries(session, drawn),
             permit=permit,
@@ -86,20 +109,27 @@ def exchange(session: Session, number: int, permit: RunPermit) -> None:
             tools=tool_probe(model),
         )
         result = carry_out_run(journal, inputs)
-        if result.state in (RunState.STOPPED, RunState.INTERRUPTED):
-            raise _halted(result)
-        if result.state is RunState.INVALID:
-            close_run(journal, spec, rules)
-        _write(session, number, journal, spec, rules, plan)
-        tally = Tally(
-            reason=result.reason,
-            sent=leaves(session, result.sent),
-            in_flight=leaves(session, result.in_flight),
-            outcomes={outcome.value: count for outcome, count in sorted(result.counts.items())},
-        )
-        open_blind_entries(session)
-        end_run(session.ledger, session.auditor, session.contract.digest, number, tally)
-    session.ledger.checkpoint(session.custodian)
+    if result.state in (RunState.STOPPED, RunState.INTERRUPTED):
+        raise _halted(result)
+    return result
+
+
+def _open_second_stage(session: Session, number: int) -> bool:
+    """Open the second stage where the first one leaves the doubt; say whether it was opened now.
+
+    Nobody is shown what the first stage gave. The ledger holds that the run goes on before anything of it is sent.
+    """
+    folder, drawn = session.run_folder(number), drawn_of(session, number)
+    if not drawn.selection.extension or session.record(number).is_change_check:
+        return False
+    deliver_part(session, drawn, Part.REFERENCE)
+    if not second_stage_due(session, number):
+        return False
+    if all(entry.data.get("reason") != SECOND_STAGE for entry in session.record(number).all("run_resumed")):
+        tally = Tally(reason=SECOND_STAGE)
+        resume_run(session.ledger, session.auditor, session.contract.digest, number, tally)
+    with Journal.open(journal_path(folder)) as journal:
+        return journal.open_stage(plan_of(folder), 2)
 
 
 def close_blocked(session: Session, number: int) -> None:
@@ -127,7 +157,7 @@ def close_blocked(session: Session, number: int) -> None:
         )
         open_blind_entries(session)
         end_run(session.ledger, session.auditor, session.contract.digest, number, tally)
-    session.ledger.checkpoint(session.custodian)
+    session.checkpoint_if_here()
 
 
 def rewrite(session: Session, number: int) -> None:

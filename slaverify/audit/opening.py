@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from slaverify.audit.catalogue import CATALOGUE
+from slaverify.audit.changing import candidate_of
 from slaverify.audit.environment import environment
 from slaverify.audit.session import Session, put, put_json, write_pointers
 from slaverify.audit.witnessing import await_witnesses
@@ -22,7 +23,7 @@ from slaverify.custody.drawing import settle_draw
 from slaverify.engine import compile_endpoint
 from slaverify.engine.wire import Secrets, read_secrets
 from slaverify.evalset import write_catalogue
-from slaverify.run import PLAN, Plan, build_plan, plan_bytes, plan_sha256, read_plan
+from slaverify.run import PLAN, Plan, build_plan, in_stages, on_both_sides, plan_bytes, plan_sha256, read_plan
 from slaverify.run.journal import Journal, RunHeader
 from slaverify.run.rules import stamp
 from slaverify.run.runner import PreflightRecord, probe_endpoint
@@ -39,24 +40,38 @@ def secrets_of(session: Session) -> Secrets:
     return read_secrets([] if auth is None else [auth.secret])
 
 
-def probe(session: Session) -> PreflightRecord:
-    """Do the preflight: public items alone. Raises: EndpointError SLV-N040 (6), SLV-N041, SLV-N042 (5)."""
-    spec = compile_endpoint(session.contract.model)
+def probe(session: Session, side: str = "current") -> PreflightRecord:
+    """Do the preflight of a version: public items alone. Raises: EndpointError SLV-N040 (6), SLV-N041, SLV-N042 (5)."""
+    spec = compile_endpoint(session.contract.model).of(side)
     return probe_endpoint(spec, secrets_of(session), session.ports.clock, tools=tool_probe(session.contract.model))
 
 
-def open_next_run(session: Session) -> tuple[int, PreflightRecord]:
+def open_next_run(session: Session, *, change: bool = False) -> tuple[int, PreflightRecord]:
     """Register contract and auditor, do the preflight, and open a run; the ledger gives its number.
 
-    Raises: what the preflight raises (then no number is used), CustodyError SLV-K041, SLV-K045.
+    `change`: a change check, which the contract's new version answers too.
+    Raises: what the preflight raises (then no number is used), ApplicationError SLV-A035 (the contract agrees on no
+    change check), CustodyError SLV-K041, SLV-K045.
     """
-    register_key(session.ledger, session.custodian, session.auditor, now=session.ports.clock())
-    registered = register_contract(session.ledger, session.custodian, session.terms)
-    if covering(session.bank_folder, registered.seq) is None:
-        session.ledger.checkpoint(session.custodian)
+    candidate = candidate_of(session.contract.model) if change else None
+    _register(session)
     found = probe(session)
-    record = open_run(session.ledger, session.auditor, session.terms)
+    if candidate is not None:
+        probe(session, side="candidate")
+    record = open_run(session.ledger, session.auditor, session.terms, candidate=candidate)
     return record.number, found
+
+
+def _register(session: Session) -> None:
+    """Register auditor and contract; where the custodian is on another machine, what was registered there stands."""
+    view, terms = session.ledger.refresh(), session.terms
+    known = view.contract(terms.contract_digest)
+    if session.custodian_here is None and known is not None and session.auditor.key_id in view.keys:
+        return
+    register_key(session.ledger, session.custodian, session.auditor, now=session.ports.clock())
+    registered = register_contract(session.ledger, session.custodian, terms)
+    if covering(session.bank_folder, registered.seq) is None:
+        session.checkpoint()
 
 
 def prepare(session: Session, number: int, found: PreflightRecord | None) -> None:
@@ -72,7 +87,7 @@ def prepare(session: Session, number: int, found: PreflightRecord | None) -> Non
         session.bank.index,
         session.terms,
         number,
-        custodian=session.custodian,
+        custodian=session.custodian_here,
         auditor=session.auditor,
         now=session.ports.clock(),
     )
@@ -110,7 +125,7 @@ def start(session: Session, number: int) -> RunPermit:
     evidence = covering(session.bank_folder, seq, token=stamped)
     if evidence is None:
         # A checkpoint without its token may lie there from a walk that broke off: it gets it now.
-        evidence = session.ledger.checkpoint(session.custodian, session.ports.timestamper if stamped else None)
+        evidence = session.checkpoint(seq, stamp=stamped)
     if session.terms.start_anchor in ("witness", "both"):
         await_witnesses(session, evidence)
     return authorise(
@@ -171,7 +186,7 @@ def deliver_part(session: Session, drawn: Draw, part: Part) -> None:
         session.terms,
         drawn,
         part,
-        custodian=session.custodian,
+        custodian=session.custodian_here,
         auditor=session.auditor,
         private=private(session, drawn.run),
     )
@@ -213,14 +228,14 @@ def plan_of(folder: Path) -> Plan:
 
 
 def _plan(session: Session, folder: Path, drawn: Draw) -> Plan:
+    repetitions, seed = session.contract.model.repetitions.per_item, bytes.fromhex(drawn.seed)
     plan = build_plan(
-        folder.name,
-        drawn.selection.sample,
-        session.contract.model.repetitions.per_item,
-        bytes.fromhex(drawn.seed),
-        beside=drawn.beside.ids,
-        apart=drawn.beside.twin,
+        folder.name, drawn.selection.sample, repetitions, seed, beside=drawn.beside.ids, apart=drawn.beside.twin
     )
+    if session.record(drawn.run).is_change_check:
+        plan = on_both_sides(plan, seed)
+    elif drawn.selection.extension:
+        plan = in_stages(plan, build_plan(folder.name, drawn.selection.extension, repetitions, seed))
     put(folder / PLAN, plan_bytes(plan))
     return plan
 

@@ -196,7 +196,7 @@ def _register(session: Session, number: int, bundle: Bundle, issued: Issued) -> 
         size=bundle.manifest.header.ledger.size,
         language=issued.language,
     )
-    session.ledger.checkpoint(session.custodian)
+    session.checkpoint_if_here()
 
 
 def _not_verified(target: Path, detail: str) -> ReportError:

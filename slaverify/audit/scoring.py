@@ -21,6 +21,7 @@ from slaverify.canonical import JsonObject, JsonValue, jsonl, sha256_hex
 from slaverify.custody import Arms, Part
 from slaverify.custody.append import record_scored
 from slaverify.custody.deliver import DeliveredItem
+from slaverify.decision import leaves_doubt
 from slaverify.engine import compile_endpoint
 from slaverify.evalset import Item, join
 from slaverify.evidence import ARM_SCORES, arm_of
@@ -71,7 +72,9 @@ def score_run(session: Session, number: int) -> None:
     found = _sample(scored, arms)
     rows = [(one.record, one.scored) for one in found]
     annex = private(session, number) / ANNEX_FOLDER
-    put(annex / INDEX, annex_index(nonces[INDEX], [_annex_item(one) for one in opened.values()]))
+    asked = {one.record.item_id for one in scored}
+    items = [_annex_item(one) for name, one in opened.items() if name in asked]
+    put(annex / INDEX, annex_index(nonces[INDEX], items))
     put(annex / SALTS, jsonl([{"nonce": nonces[SALTS]}, salt_line(nonces[SALTS])]))
     put(annex / RULES, jsonl([{"nonce": nonces[RULES]}, *(_rules(record, scored) for record, scored in rows)]))
     put(folder / TRACES, jsonl([{"nonce": nonces[TRACES]}, *(_trace(record, scored) for record, scored in rows)]))
@@ -115,11 +118,12 @@ def _ground(session: Session, number: int) -> Ground | None:
 
 def _score_all(session: Session, number: int, opened: dict[str, _Opened], ground: Ground | None) -> list[_Row]:
     folder, model = session.run_folder(number), session.contract.model
-    clusters = cluster_names(one.item for one in opened.values())
     strata = {one.item.stratum for one in opened.values()} if ground is None else set()
     settings = {stratum: settings_for(model, stratum, session.catalogue) for stratum in strata}
     with Journal.open(journal_path(folder)) as journal:
         run = journal_run(journal, compile_endpoint(model), run_rules(session, number), plan_of(folder))
+    asked = {exchange.planned.item_id for exchange in run.exchanges}
+    clusters = cluster_names(one.item for name, one in opened.items() if name in asked)
     rows: list[_Row] = []
     for exchange in run.exchanges:
         item = opened[exchange.planned.item_id].item
@@ -148,8 +152,16 @@ def commit_scores(session: Session, number: int) -> None:
     data, beside = (folder / SCORES).read_bytes(), folder / ARM_SCORES
     arms = sha256_hex(beside.read_bytes()) if beside.is_file() else None
     open_blind_entries(session)
-    record_scored(session.ledger, session.auditor, session.contract.digest, number, sha256_hex(data), arms)
-    session.ledger.checkpoint(session.custodian, session.ports.timestamper)
+    digest = sha256_hex(data)
+    scored = record_scored(session.ledger, session.auditor, session.contract.digest, number, digest, arms)
+    session.checkpoint(scored.seq, stamp=True)
+
+
+def second_stage_due(session: Session, number: int) -> bool:
+    """Score what was answered so far, and say whether it leaves the doubt that a second stage is agreed for."""
+    opened = open_items(session, number)
+    rows = _sample(_score_all(session, number, opened, _ground(session, number)), drawn_of(session, number).beside)
+    return leaves_doubt(session.contract.model, [row.record.to_json() for row in rows])
 
 
 def annex_files(folder: Path) -> dict[str, bytes]:
@@ -181,14 +193,14 @@ def explain(session: Session, number: int, item_id: str) -> list[JsonObject]:
 
 
 def open_items(session: Session, number: int) -> dict[str, _Opened]:
-    """Return the drawn items of a run, those of its arms too, both parts as they were delivered, by id."""
+    """Return the drawn items of a run, of its second stage and of its arms, both parts as delivered, by id."""
     drawn = drawn_of(session, number)
-    asked = {*drawn.selection.ids, *drawn.beside.ids}
+    wanted = {*drawn.selection.ids, *drawn.selection.extension_ids, *drawn.beside.ids}
     queries = {item.id: item for item in delivered(session, drawn, Part.QUERY)}
     found: dict[str, _Opened] = {}
     for reference in delivered(session, drawn, Part.REFERENCE):
         query = queries[reference.id]
-        if reference.id in asked:
+        if reference.id in wanted:
             item = join(
                 query.content, reference.content, reference.id, reference.stratum, reference.twin_of, where=reference.id
             )

@@ -13,6 +13,7 @@ from slaverify.canonical import JsonObject, jcs, loads_canonical
 from slaverify.contract import LoadedContract, run_id
 from slaverify.contract.load import parse_contract
 from slaverify.custody import Bank, Clock, RunRecord, Terms, Timestamper, TimestampVerifier, terms_of
+from slaverify.custody.checkpoints import CheckpointFile, covering, read_checkpoint, token_path
 from slaverify.custody.files import private_folder, write_whole
 from slaverify.custody.keys import KeyStore, PartyKey
 from slaverify.custody.ledger_file import LedgerFile
@@ -80,8 +81,40 @@ class Session:
         """The custodian's ledger key. Raises: CustodyError SLV-K071."""
         return self._key("custodian")
 
+    @property
+    def custodian_here(self) -> PartyKey | None:
+        """The custodian's ledger key, None where it lies on another machine."""
+        try:
+            return self.custodian
+        except CustodyError:
+            return None
+
     def _key(self, role: str) -> PartyKey:
         return self.keys.of_role(role, self.ledger.view.keys)
+
+    def checkpoint(self, seq: int | None = None, *, stamp: bool = False) -> CheckpointFile:
+        """Return a checkpoint that covers entry `seq` (None: the last one), with a token if `stamp` asks for it.
+
+        It is made now where the log key is here; else it must have come from the custodian.
+        Raises: ApplicationError SLV-A036 (exit 6, resumable), ReportError SLV-R020 (no token: exit 6).
+        """
+        timestamper = self.ports.timestamper if stamp else None
+        custodian = self.custodian_here
+        if custodian is not None:
+            return self.ledger.checkpoint(custodian, timestamper)
+        size = self.ledger.refresh().size
+        found = covering(self.bank_folder, size - 1 if seq is None else seq)
+        if found is None:
+            raise _pending_checkpoint(self.bank_folder, size)
+        if timestamper is not None and found.token is None:
+            write_whole(token_path(found.path), timestamper.stamp(found.body))
+            found = read_checkpoint(found.path, found.size)
+        return found
+
+    def checkpoint_if_here(self) -> None:
+        """Make a checkpoint that nobody has to wait for, where the log key is here."""
+        if self.custodian_here is not None:
+            self.checkpoint()
 
     def run_folder(self, number: int) -> Path:
         """Return the folder of run `number`."""
@@ -98,6 +131,25 @@ class Session:
         if found is None:
             raise CustodyError("SLV-K040", Text("la corrida no está en el libro", "the run is not in the ledger"))
         return found
+
+
+def _pending_checkpoint(folder: Path, size: int) -> ApplicationError:
+    return ApplicationError(
+        "SLV-A036",
+        Text(
+            f"falta el punto de control del custodio sobre {size} entradas",
+            f"the custodian's checkpoint over {size} entries is missing",
+        ),
+        why=Text("su llave está en otra máquina", "the key is on another machine"),
+        fix=Text(
+            "envíele ledger.jsonl; él escribe «slaverify custody ledger accept» y «… checkpoint», y devuelve "
+            "checkpoints/",
+            "send ledger.jsonl; the custodian types `slaverify custody ledger accept` and `… checkpoint`, and returns "
+            "checkpoints/",
+        ),
+        where=str(folder),
+        exit_code=6,
+    )
 
 
 def open_session(

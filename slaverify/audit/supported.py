@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slaverify.contract import Contract
+from slaverify.contract import Contract, Extend
 from slaverify.engine import is_plugged
 from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
 from slaverify.judging import PARSERS
@@ -40,8 +40,8 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
     yield from _beyond_arms(contract)
     if verdict.early_stop is not None:
         yield "verdict.early_stop", "la detención anticipada", "early stop"
-    if getattr(verdict.inconclusive, "extend", None) is not None:
-        yield "verdict.inconclusive", "la extensión en dos etapas", "the two-stage extension"
+    if isinstance(verdict.inconclusive, Extend):
+        yield from _beyond_stages(contract)
     if verdict.integrity.binding_patterns or verdict.integrity.latency_ceiling_s is not None:
         yield "verdict.integrity", "los patrones que bloquean", "patterns that block"
     if not contract.report.signature.tsa_urls:
@@ -88,6 +88,19 @@ def _beyond_tools(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "endpoint.adapter", "herramientas sobre un flujo", "tools over a stream"
     if contract.judge is not None:
         yield "judge", "un juez sobre caminos, que decide solo el código", "a judge on paths, which code alone decides"
+
+
+def _beyond_stages(contract: Contract) -> Iterator[tuple[str, str, str]]:
+    """A second stage is opened on what code alone decides, before anybody sees a result."""
+    if contract.judge is not None:
+        yield "verdict.inconclusive", "una segunda etapa con juez", "a second stage with a judge"
+    if contract.method.profile == "trajectory@1":
+        yield "verdict.inconclusive", "una segunda etapa sobre caminos", "a second stage on paths"
+    if contract.evaluation_set.sample.method == "full":
+        yield "verdict.inconclusive", "una segunda etapa tras el banco entero", "a second stage after the whole bank"
+    arms = contract.evaluation_set.sample.arms
+    if arms.anchor or arms.twin or arms.probe or contract.ledger.blind == "on":
+        yield "verdict.inconclusive", "una segunda etapa con brazos o a ciegas", "a second stage with arms or blind"
 
 
 def _unsupported(place: str, es: str, en: str) -> ContractError:

@@ -66,8 +66,10 @@ class Progressed:
         return "people" if self.waits_for_people else "auditor" if self.reply_until is None else "vendor"
 
 
-def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = Step.REPORT) -> Progressed:
-    """Carry the contract's run to the end, or to the step `until`.
+def audit(
+    session: Session, *, resume: bool, authorised_by: str, until: Step = Step.REPORT, change: bool = False
+) -> Progressed:
+    """Carry the contract's run to the end, or to the step `until`; with `change` a run that compares two versions.
 
     Without `resume` a run that is neither reported in full nor aborted is left alone.
     Raises: ApplicationError SLV-A020 (an unfinished run: exit 2 with the line to type), and what the steps raise.
@@ -88,7 +90,7 @@ def audit(session: Session, *, resume: bool, authorised_by: str, until: Step = S
         return progress_of(session, last.number)
     else:
         keep_sentinels(session)
-        number, found = open_next_run(session)
+        number, found = open_next_run(session, change=change)
     if session.record(number).started is None:
         prepare(session, number, found)
         keep_sentinels(session, number)
@@ -160,7 +162,7 @@ def _run(session: Session, number: int) -> None:
     rewrite(session, number)
     assert record.terminal is not None  # noqa: S101 - exchange ends the run or raises
     if covering(session.bank_folder, record.terminal.seq) is None:
-        session.ledger.checkpoint(session.custodian)
+        session.checkpoint_if_here()
 
 
 def _score(session: Session, number: int) -> None:
@@ -179,7 +181,7 @@ def _commit(session: Session, number: int) -> None:
     if scored is None:
         commit_scores(session, number)
     elif covering(session.bank_folder, scored.seq, token=_stamps(session)) is None:
-        session.ledger.checkpoint(session.custodian, session.ports.timestamper)
+        session.checkpoint(scored.seq, stamp=True)
 
 
 def _stamps(session: Session) -> bool:

@@ -48,16 +48,22 @@ def decision_of(folder: Path) -> JsonObject:
 
 
 def exit_of(folder: Path) -> int:
-    """Return the exit code of a run's decision."""
-    return exit_code(str(decision_of(folder)["state"]))
+    """Return the exit code of what a run found."""
+    decision, comparison = decision_of(folder), comparison_of(folder)
+    return exit_code(str(decision["state"])) if comparison is None else change_exit(decision, comparison)
+
+
+def found_lines(folder: Path) -> list[str]:
+    """Return what a run found in words: its verdict, or that of a change check, which is none."""
+    decision, comparison = decision_of(folder), comparison_of(folder)
+    return decision_lines(decision) if comparison is None else change_lines(decision, comparison)
 
 
 def show_decision(folder: Path) -> int:
-    """Print the decision of a run and return its exit code."""
-    decision = decision_of(folder)
-    for line in decision_lines(decision):
+    """Print what a run found and return its exit code."""
+    for line in found_lines(folder):
         out(line)
-    return exit_code(str(decision["state"]))
+    return exit_of(folder)
 
 
 def decision_lines(decision: JsonObject) -> list[str]:
@@ -68,11 +74,44 @@ def decision_lines(decision: JsonObject) -> list[str]:
     return lines + [_metric_line(metric) for metric in found if isinstance(metric, dict)]
 
 
+def comparison_of(folder: Path) -> JsonObject | None:
+    """Return what a change check found; None for a run that measures the contract."""
+    path = folder / "statistics" / "comparison.json"
+    return loads_canonical(path.read_bytes()) if path.is_file() else None
+
+
+def change_exit(decision: JsonObject, comparison: JsonObject) -> int:
+    """Return the exit code of a change check: 0 accepted, 3 for everything else. It is never a breach."""
+    accepted = comparison.get("state") == "accepted" and decision.get("state") != "INVALID_RUN"
+    return 0 if accepted else 3
+
+
+def change_lines(decision: JsonObject, comparison: JsonObject) -> list[str]:
+    """Return what a change check found, and one line a metric."""
+    if decision.get("state") == "INVALID_RUN":
+        head = Text("Comprobación de cambio: corrida inválida", "Change check: invalid run")
+    elif comparison.get("state") == "accepted":
+        head = Text("Comprobación de cambio: aceptado", "Change check: accepted")
+    else:
+        head = Text("Comprobación de cambio: no aceptado", "Change check: not accepted")
+    metrics = comparison.get("metrics")
+    found = [one for one in metrics if isinstance(one, dict)] if isinstance(metrics, list) else []
+    lines = [
+        t(
+            f"  {one['id']}: {one['n']} pares, pierde {one['b']}, gana {one['c']}",
+            f"  {one['id']}: {one['n']} pairs, loses {one['b']}, gains {one['c']}",
+        )
+        for one in found
+    ]
+    no_verdict = t("No dice si alguna versión cumple el contrato.", "It does not say whether any version complies.")
+    return [head.in_language(language()), *lines, no_verdict]
+
+
 def show_verdict(done: Progressed, as_json: bool) -> int:
     """Print what was issued and return the exit code of the verdict."""
-    decision = decision_of(done.folder)
+    decision, comparison = decision_of(done.folder), comparison_of(done.folder)
     reports = sorted((done.folder / "report").glob("*.pdf"))
-    code = exit_code(str(decision["state"]))
+    code = exit_of(done.folder)
     if as_json:
         emit(
             {
@@ -82,11 +121,12 @@ def show_verdict(done: Progressed, as_json: bool) -> int:
                 "state": decision["state"],
                 "exit_code": code,
                 "decision": decision,
+                **({} if comparison is None else {"comparison": comparison}),
                 "reports": [str(path) for path in reports],
             }
         )
         return code
-    for line in decision_lines(decision):
+    for line in found_lines(done.folder):
         out(line)
     for path in reports:
         out(t(f"Informe: {path}", f"Report: {path}"))

@@ -75,7 +75,7 @@ from slaverify.custody.opening import Opened, make_opening, parse_opening, verif
 from slaverify.custody.permit import RunPermit, StartEvidence, authorise, check_not_early
 from slaverify.custody.ports import Clock, Timestamper, TimestampVerifier, TokenTime
 from slaverify.custody.register import RegisteredKey
-from slaverify.custody.runs import RunRecord
+from slaverify.custody.runs import SECOND_STAGE, RunRecord
 from slaverify.custody.seeds import draw_commitment, draw_seed, ticket
 from slaverify.custody.spot import bad_rate_bound, check_spot_checks, spot_items
 from slaverify.custody.sshsig import verify_sshsig
@@ -86,6 +86,7 @@ __all__ = [
     "ARM_NAMES",
     "DRAWERS",
     "PROBE",
+    "SECOND_STAGE",
     "UNTIMED",
     "Access",
     "Arms",

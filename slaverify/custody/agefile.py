@@ -118,6 +118,13 @@ def decrypted(path: Path, identity: str, private: Path, limit: int) -> Iterator[
     """
     import pyrage
 
+    if not identity:
+        raise fault(
+            71,
+            "la identidad age falta o fue destruida",
+            "the age identity is missing or was destroyed",
+            where=str(path),
+        )
     try:
         key = pyrage.x25519.Identity.from_str(identity)
     except pyrage.IdentityError as error:

@@ -42,6 +42,7 @@ from slaverify.custody.shapes import (
 from slaverify.custody.terms import Terms
 from slaverify.custody.vault import open_bank
 from slaverify.custody.view import LedgerView
+from slaverify.errors import CustodyError, Text
 
 _HEADER = {
     "type": constant("slaverify/delivery"),
@@ -84,14 +85,16 @@ def deliver(
     drawn: Draw,
     part: Part,
     *,
-    custodian: PartyKey,
+    custodian: PartyKey | None,
     auditor: PartyKey,
     private: Path,
 ) -> Delivery:
     """Encrypt one part of the drawn items to the auditor and record it, signed by both.
 
-    A delivery that is on record, and whose file stands, is returned as it is.
-    Raises: CustodyError SLV-K052 (before its time), and what opening the bank raises.
+    A delivery that is on record, and whose file stands, is returned as it is; that is all that is possible where the
+    custodian's key lies on another machine (None).
+    Raises: CustodyError SLV-K052 (before its time; exit 6 where it must come from the custodian), and what opening the
+    bank raises.
     """
     view = ledger.refresh()
     path = delivery_path(ledger.folder, view, drawn, part)
@@ -99,13 +102,50 @@ def deliver(
     if known is not None and path.is_file() and _file_sha256(path) == text(known.data, "file_sha256"):
         return Delivery(path, known)
     _check_time(view, terms, drawn, part)
+    if custodian is None:
+        raise _from_elsewhere(path, part)
+    data = _hand_over(ledger, bank, drawn, part, custodian, auditor.age_recipient, path, private)
+    signers = (custodian,) if custodian.key_id == auditor.key_id else (custodian, auditor)
+    return Delivery(path, ledger.transact(lambda _: Draft("delivery", data, signers)))
+
+
+def propose_delivery(
+    ledger: LedgerFile, bank: Bank, terms: Terms, drawn: Draw, part: Part, *, custodian: PartyKey, private: Path
+) -> tuple[Path, bytes]:
+    """Encrypt one part to the registered auditor who opened the run; return the file and the entry to countersign.
+
+    Raises: CustodyError SLV-K052 (before its time), K071 (the auditor registered no age recipient), and what opening
+    the bank raises.
+    """
+    view = ledger.refresh()
+    _check_time(view, terms, drawn, part)
+    record = view.run(drawn.contract_digest, drawn.run)
+    receiver = None if record is None else view.keys[record.opened.actor].age
+    if not receiver:
+        raise fault(71, "el auditor no registró dónde recibir", "the auditor registered no recipient")
+    path = delivery_path(ledger.folder, view, drawn, part)
+    data = _hand_over(ledger, bank, drawn, part, custodian, receiver, path, private)
+    return path, ledger.propose("delivery", data, custodian)
+
+
+def _hand_over(
+    ledger: LedgerFile,
+    bank: Bank,
+    drawn: Draw,
+    part: Part,
+    custodian: PartyKey,
+    receiver: str,
+    path: Path,
+    private: Path,
+) -> JsonObject:
+    """Write the encrypted file and return the data of its entry."""
     path.parent.mkdir(exist_ok=True)
     with open_bank(ledger.folder, bank, custodian.age_identity, private) as opened, staged(path) as stream:
         items = opened.items(drawn.all_ids)
         attached = opened.attachments(_named(items)) if part is Part.QUERY else ()
         pieces = chain(_pieces(_header(bank.digest, drawn, part), items, opened.header.seed, part), attached)
-        encrypt(pieces, stream, [auditor.age_recipient], MAX_PACKAGE)
-    data: JsonObject = {
+        encrypt(pieces, stream, [receiver], MAX_PACKAGE)
+    return {
         "contract_digest": drawn.contract_digest,
         "run": drawn.run,
         "file_sha256": _file_sha256(path),
@@ -113,8 +153,25 @@ def deliver(
         "purpose": "audit",
         "clause": "",
     }
-    signers = (custodian,) if custodian.key_id == auditor.key_id else (custodian, auditor)
-    return Delivery(path, ledger.transact(lambda _: Draft("delivery", data, signers)))
+
+
+def _from_elsewhere(path: Path, part: Part) -> CustodyError:
+    error = fault(
+        52,
+        f"falta la entrega «{part.value}» del custodio",
+        f"the custodian's delivery `{part.value}` is missing",
+        where=str(path),
+        fix=Text(
+            f"pídala: él escribe «slaverify custody deliver BANCO --contract CONTRATO --part {part.value} --propose "
+            "ARCHIVO»; usted la firma con «custody ledger countersign» y ambos la anotan con «custody ledger accept»",
+            f"ask for it: the custodian types `slaverify custody deliver BANK --contract CONTRACT --part {part.value} "
+            "--propose FILE`; you sign it with `custody ledger countersign` and both record it with `custody ledger "
+            "accept`",
+        ),
+    )
+    # A step of other people: the walk goes on later.
+    error.exit_code = 6
+    return error
 
 
 def delivery_path(folder: Path, view: LedgerView, drawn: Draw, part: Part) -> Path:

@@ -6,7 +6,7 @@ Source: docs/spec/ledger.md (draw).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slaverify.canonical import JsonObject, JsonValue, jcs, sha256_hex
 from slaverify.custody.arms import ARM_NAMES, Arms, select_arms
@@ -29,6 +29,8 @@ class Selection:
 
     sample: dict[str, tuple[str, ...]]
     reserve: dict[str, tuple[str, ...]]
+    extension: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The items of a second stage, which come after the reserve in the same order."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -37,8 +39,14 @@ class Selection:
 
     @property
     def all_ids(self) -> tuple[str, ...]:
-        """The ids of the sample and then of the reserve."""
-        return self.ids + tuple(item for stratum in sorted(self.reserve) for item in self.reserve[stratum])
+        """The ids of the sample, then of the reserve and of the second stage."""
+        spare = tuple(item for stratum in sorted(self.reserve) for item in self.reserve[stratum])
+        return self.ids + spare + self.extension_ids
+
+    @property
+    def extension_ids(self) -> tuple[str, ...]:
+        """The ids of the second stage, strata ascending, in ticket order."""
+        return tuple(item for stratum in sorted(self.extension) for item in self.extension[stratum])
 
     @property
     def sha256(self) -> str:
@@ -87,25 +95,30 @@ def select(
     n_per_stratum: Mapping[str, int],
     reserve: int,
     arm: str = "fresh",
+    extension: Mapping[str, int] | None = None,
 ) -> Selection:
-    """Sort what is eligible by ticket and take the first n of each stratum, then the reserve.
+    """Sort what is eligible by ticket and take the first n of each stratum, then the reserve, then a second stage.
 
-    Raises: CustodyError SLV-K050 if any stratum has too few for sample and reserve together.
+    Raises: CustodyError SLV-K050 if any stratum has too few for all of them together.
     """
-    sample, spare = {}, {}
+    sample, spare, later = {}, {}, {}
+    more = extension or {}
     for stratum, n in sorted(n_per_stratum.items()):
-        ids = available.get(stratum, ())
-        if len(ids) < n + reserve:
+        ids, kept = available.get(stratum, ()), n + reserve
+        needed = kept + more.get(stratum, 0)
+        if len(ids) < needed:
             left = remaining_audits({name: len(found) for name, found in available.items()}, n_per_stratum)
             raise fault(
                 50,
-                f"en «{stratum}» quedan {len(ids)} ítems y hacen falta {n + reserve}; quedan {left} auditorías",
-                f"`{stratum}` has {len(ids)} unused items and {n + reserve} are needed; {left} audits left",
+                f"en «{stratum}» quedan {len(ids)} ítems y hacen falta {needed}; quedan {left} auditorías",
+                f"`{stratum}` has {len(ids)} unused items and {needed} are needed; {left} audits left",
                 fix=Text("selle un banco nuevo", "seal a new bank"),
             )
         order = sorted(ids, key=lambda item: (ticket(seed, arm, item), item))
-        sample[stratum], spare[stratum] = tuple(order[:n]), tuple(order[n : n + reserve])
-    return Selection(sample, spare)
+        sample[stratum], spare[stratum] = tuple(order[:n]), tuple(order[n:kept])
+        if more.get(stratum, 0):
+            later[stratum] = tuple(order[kept:needed])
+    return Selection(sample, spare, later)
 
 
 def draw_run(index: Index, view: LedgerView, terms: Terms, run: int, *, light: JsonObject | None = None) -> Draw:
@@ -124,7 +137,8 @@ def draw_run(index: Index, view: LedgerView, terms: Terms, run: int, *, light: J
     events = [event for event in ledger_events(index, view, terms.exposure_group) if event.seq < at_size]
     planned = _planned(index, terms)
     available = _available(index, events, terms)
-    selection = select(available, seed, planned, terms.reserve if terms.method != "full" else 0)
+    reserve, extension = (0, {}) if terms.method == "full" else (terms.reserve, _extension(terms))
+    selection = select(available, seed, planned, reserve, extension=extension)
     left = {name: len(ids) - planned.get(name, 0) for name, ids in available.items()}
     # A comparison of two versions asks no control questions.
     asks = record.purpose is None and any(terms.arms.values())
@@ -135,14 +149,15 @@ def draw_run(index: Index, view: LedgerView, terms: Terms, run: int, *, light: J
         seed=seed.hex(),
         at_size=at_size,
         n_per_stratum=planned,
-        reserve_per_stratum=terms.reserve if terms.method != "full" else 0,
+        reserve_per_stratum=reserve,
         selection=selection,
         remaining_audits=remaining_audits(left, planned),
         beacon=beacon,
         arms=select_arms(index, events, seed, terms.arms, planned) if asks else None,
     )
-    if entry is not None and (_recorded(entry), _arm_counts(entry)) != (
+    if entry is not None and (_recorded(entry), _later(entry), _arm_counts(entry)) != (
         (found.seed, found.method, planned, found.sample_sha256),
+        (extension, reserve) if extension else ({}, 0),
         found.beside.counts,
     ):
         raise fault(
@@ -171,6 +186,19 @@ def arms_left(index: Index, view: LedgerView, terms: Terms) -> dict[str, int]:
 def _arm_counts(entry: Entry) -> dict[str, int]:
     recorded = counts(entry.data, "arms")
     return {name: recorded.get(name, 0) for name in ARM_NAMES}
+
+
+def _extension(terms: Terms) -> dict[str, int]:
+    unknown = sorted(set(terms.extension) - set(terms.per_stratum))
+    if unknown:
+        raise fault(54, f"la segunda etapa pide {unknown[0]}", f"the second stage asks for {unknown[0]}")
+    return {stratum: n for stratum, n in sorted(terms.extension.items()) if n}
+
+
+def _later(entry: Entry) -> tuple[dict[str, int], int]:
+    # what the entry says of a second stage, and the reserve that lies before it
+    extension = dict(sorted(counts(entry.data, "extension").items()))
+    return extension, integer(entry.data, "reserve") if "reserve" in entry.data else 0
 
 
 def _record(view: LedgerView, terms: Terms, run: int) -> RunRecord:
@@ -272,16 +300,18 @@ def _perhaps_started(before: Sequence[ExposureEvent], entry: Entry) -> list[Expo
 def _redraw(index: Index, entry: Entry, before: Sequence[ExposureEvent]) -> tuple[str, ...]:
     known = [event for event in before if event.seq < integer(entry.data, "at_size")]
     seed, planned = bytes.fromhex(text(entry.data, "seed")), counts(entry.data, "n_per_stratum")
+    extension, reserve = _later(entry)
     for reuse in (False, True):
         available = eligible(index, known, reuse=reuse)
-        if any(len(available.get(stratum, ())) < n for stratum, n in planned.items()):
+        needed = {stratum: n + reserve + extension.get(stratum, 0) for stratum, n in planned.items()}
+        if any(len(available.get(stratum, ())) < n for stratum, n in needed.items()):
             continue
-        found = select(available, seed, planned, 0)
+        found = select(available, seed, planned, reserve, extension=extension)
         if found.sha256 == entry.data["sample_sha256"]:
             arms = select_arms(index, known, seed, _arm_counts(entry), planned)
             if arms.counts != _arm_counts(entry):
                 break
-            return found.ids + arms.ids
+            return found.ids + found.extension_ids + arms.ids
     raise fault(
         53,
         "la muestra del libro no es la que resulta del índice",
@@ -293,9 +323,11 @@ def _redraw(index: Index, entry: Entry, before: Sequence[ExposureEvent]) -> tupl
 def draw_json(found: Draw) -> bytes:
     """Return the bytes of `draw.json`."""
     arms: JsonObject = {} if found.arms is None else {"arms": found.arms.to_json()}
+    later = found.selection.extension
     return jcs(
         {
             **arms,
+            **({"extension": {name: list(ids) for name, ids in later.items()}} if later else {}),
             "type": "slaverify/draw/1",
             "run": found.run,
             "method": found.method,
@@ -313,7 +345,9 @@ def draw_json(found: Draw) -> bytes:
 
 def draw_data(found: Draw) -> JsonObject:
     """Return the data of the ledger entry `draw`."""
+    later = {name: len(ids) for name, ids in found.selection.extension.items()}
     return {
+        **({"extension": later, "reserve": found.reserve_per_stratum} if later else {}),
         "contract_digest": found.contract_digest,
         "run": found.run,
         "seed": found.seed,
@@ -341,9 +375,9 @@ def exposure_json(index: Index, view: LedgerView, terms: Terms) -> bytes:
 
 
 def check_sent(index: Index, view: LedgerView, terms: Terms, run: int) -> Draw:
-    """Check one run's draw and that nothing was sent outside sample, reserve and arms.
+    """Check one run's draw and that nothing was sent outside what it gave.
 
-    Raises: as `draw_run`, and CustodyError SLV-K061 for an item sent outside them.
+    Raises: as `draw_run`, and CustodyError SLV-K061 for an item sent outside it.
     """
     found, record = draw_run(index, view, terms, run), _record(view, terms, run)
     allowed = set(found.all_ids)

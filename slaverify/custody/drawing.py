@@ -85,7 +85,7 @@ def settle_draw(
     terms: Terms,
     run: int,
     *,
-    custodian: PartyKey,
+    custodian: PartyKey | None,
     auditor: PartyKey,
     now: datetime,
     light: JsonObject | None = None,
@@ -108,15 +108,17 @@ def settle_draw(
     return record_draw(ledger, auditor, index, terms, run, light=light)
 
 
-def _settle_nonces(ledger: LedgerFile, terms: Terms, run: int, custodian: PartyKey, now: datetime) -> None:
+def _settle_nonces(ledger: LedgerFile, terms: Terms, run: int, custodian: PartyKey | None, now: datetime) -> None:
     record = _record(ledger, terms, run)
     left = waiting(record, terms)
     while left.roles:
         commits = record.all("draw_commit")
-        if left.act == "reveal" and covering(ledger.folder, commits[-1].seq) is None:
+        if custodian is not None and left.act == "reveal" and covering(ledger.folder, commits[-1].seq) is None:
             ledger.checkpoint(custodian)
         if now < left.deadline:
             raise _pending(left.act, left.roles, left.deadline)
+        if custodian is None:
+            raise fault(71, "el custodio cierra lo que nadie espera", "the custodian closes what nobody waits for")
         for role in left.roles:
             data = {**_run(terms, run), "role": role, "deadline": time_text(left.deadline)}
             ledger.append("draw_defaulted", data, [custodian])

@@ -135,7 +135,12 @@ TYPES: Mapping[str, EntryType] = {
             "n_per_stratum": map_of(is_count),
             "sample_sha256": is_hex32,
         },
-        may={"beacon": nullable(is_object), "arms": map_of(is_count)},
+        may={
+            "beacon": nullable(is_object),
+            "arms": map_of(is_count),
+            "extension": map_of(is_count),
+            "reserve": is_count,
+        },
     ),
     "delivery": _run(
         CUSTODIAN, AUDITOR, needs={"file_sha256": is_hex32, "part": _PART}, may={"purpose": is_text, "clause": is_text}

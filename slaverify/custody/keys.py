@@ -137,9 +137,13 @@ class KeyStore:
         return found[0]
 
     def get(self, name: str) -> PartyKey:
-        """Return a party's keys. Raises: CustodyError SLV-K071 if one is missing, malformed or readable by others."""
+        """Return a party's keys; of one whose age identity was destroyed what is left signs and opens nothing.
+
+        Raises: CustodyError SLV-K071 if a key is missing, malformed or readable by others.
+        """
         pem = self._private(name, "ed25519.pem")
-        identity = read_age_identity(self._path(name, "age"))
+        path = self._path(name, "age")
+        identity = "" if is_destroyed(path) else read_age_identity(path)
         try:
             card = loads_canonical(self._private(name, "json"), max_depth=3)
             private = serialization.load_pem_private_key(pem, password=None)
@@ -152,7 +156,7 @@ class KeyStore:
             organisation=text(card, "organisation"),
             roles=texts(card, "roles"),
             created=text(card, "created"),
-            age_recipient=age_recipient(identity),
+            age_recipient=age_recipient(identity) if identity else "",
             private=private,
             age_identity=identity,
         )
@@ -230,6 +234,10 @@ def export_demo_keys(store: KeyStore, target: Path) -> None:
         shutil.copyfile(path, target / path.name)
 
 
+DESTROYED = b"# destroyed"
+"""How a file begins whose identity was destroyed."""
+
+
 def new_age_identity() -> str:
     """Make an age identity (X25519)."""
     import pyrage
@@ -251,6 +259,11 @@ def write_age_identity(path: Path, identity: str) -> None:
     """Write an identity file as `age-keygen` does."""
     data = f"# public key: {age_recipient(identity)}\n{identity}\n"
     write_whole(path, data.encode(), PRIVATE)
+
+
+def is_destroyed(path: Path) -> bool:
+    """Tell whether an identity was destroyed here; what stands in its place says so. Raises: CustodyError SLV-K071."""
+    return _read_private(path).startswith(DESTROYED)
 
 
 def read_age_identity(path: Path) -> str:

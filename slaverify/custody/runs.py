@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from slaverify.custody.entries import Entry
+from slaverify.custody.entries import CHANGE_CHECK, Entry
+
+SECOND_STAGE = "second_stage"
+"""Reason of the entry `run_resumed` that opens a second stage, before anything of it is sent."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,11 @@ class RunRecord:
         """`change_check`, or None for an SLA run."""
         value = self.opened.data.get("purpose")
         return value if isinstance(value, str) else None
+
+    @property
+    def is_change_check(self) -> bool:
+        """Whether two versions answer the run: it decides nothing of the contract."""
+        return self.purpose == CHANGE_CHECK
 
     def delivery(self, part: str) -> Entry | None:
         """Return the last delivery of `part`, or None."""

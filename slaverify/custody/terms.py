@@ -6,7 +6,7 @@ Source: docs/spec/contract.md, docs/spec/ledger.md (settings read).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from slaverify.canonical import JsonObject, JsonValue
@@ -66,6 +66,8 @@ class Terms:
     alpha_leak: Decimal = Decimal("0.01")
     adjudicator: str | None = None
     """Key id of who alone resolves disputes, if the contract pins one."""
+    extension: Mapping[str, int] = field(default_factory=dict)
+    """Items of each stratum that a second stage adds; empty where the contract agrees on none."""
 
     @property
     def trust(self) -> Trust:
@@ -139,6 +141,9 @@ def _terms(tree: JsonObject, contract_digest: str) -> Terms:
         beacon=_beacon(ledger),
         alpha_leak=Decimal(optional_text(ledger, "alpha_leak") or "0.01"),
         adjudicator=optional_text(_optional_block(disputes, "adjudicator"), "key_id"),
+        extension=counts(
+            _optional_block(_optional_block(_optional_block(tree, "verdict"), "inconclusive"), "extend"), "per_stratum"
+        ),
     )
 
 

@@ -15,6 +15,7 @@ from slaverify.decision.missing import VENDORS
 from slaverify.decision.people import external_calibrations, metric_calibrations
 from slaverify.decision.plan import plan, worth_of_judged
 from slaverify.decision.results import results
+from slaverify.decision.stages import leaves_doubt
 from slaverify.decision.states import states
 from slaverify.decision.words import Reason, RunValidity, State
 
@@ -34,6 +35,7 @@ __all__ = [
     "dispute_states",
     "external_calibrations",
     "inputs",
+    "leaves_doubt",
     "limitations",
     "metric_calibrations",
     "metric_facts",

@@ -201,7 +201,11 @@ def _stages(
     if extend is None:
         return ()
     first = sum(sizes[s] for s in strata)
-    both = first + sum(extend.per_stratum.get(s, 0) for s in strata)
+    more = sum(extend.per_stratum.get(s, 0) for s in strata)
+    if not more:
+        # Nothing is added to this metric: it is looked at once, at its own levels.
+        return ()
+    both = first + more
     # The spending is written for 0.025 per side and scaled to the levels of the metric.
     scale_pass, scale_breach = Fraction(alpha_pass) / Fraction("0.025"), Fraction(alpha_breach) / Fraction("0.025")
     return tuple(

@@ -5,6 +5,7 @@ Here stands the pure half, which `verify` uses too. The network is the second do
 
 from slaverify.engine.adapters import Adapter, AdapterFacts
 from slaverify.engine.body import Parsed, parse_json
+from slaverify.engine.candidate import candidate_entry
 from slaverify.engine.classify import (
     Reading,
     Received,
@@ -46,6 +47,7 @@ __all__ = [
     "WireResult",
     "adapter_of",
     "attribution_of",
+    "candidate_entry",
     "check_echo",
     "compile_endpoint",
     "compile_template",

@@ -11,10 +11,11 @@ from slaverify.engine.faults import Fault
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """One request as it is sent: the body and the headers that vary with the exchange."""
+    """One request as it is sent: the body, the headers that vary with the exchange, and which version it goes to."""
 
     body: bytes
     extra_headers: tuple[tuple[str, str], ...] = ()
+    side: str = "current"
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
 
@@ -128,6 +128,12 @@ class EndpointSpec:
     kept_headers: frozenset[str]
     turns: bool = False
     """Profile `trajectory@1`: a reply may ask for tools, and an answer is an object."""
+    candidate: EndpointSpec | None = None
+    """The new version of a change check: another address, template and version, all else alike."""
+
+    def of(self, side: str) -> EndpointSpec:
+        """Return what asks and reads a side: `current`, or `candidate` (itself where there is none)."""
+        return self.candidate or self if side == "candidate" else self
 
 
 def compile_endpoint(contract: HasEndpoint) -> EndpointSpec:
@@ -151,7 +157,7 @@ def compile_endpoint(contract: HasEndpoint) -> EndpointSpec:
     networks = parse_networks(endpoint.allow_private)
     fields = _fields(endpoint, adapter)
     auth = endpoint.auth
-    return EndpointSpec(
+    spec = EndpointSpec(
         address=parse_address(endpoint.url, where="endpoint.url", networks=networks),
         networks=networks,
         method=endpoint.method,
@@ -179,6 +185,16 @@ def compile_endpoint(contract: HasEndpoint) -> EndpointSpec:
         | {source.header for source in (fields.version, fields.fingerprint) if source and source.header},
         turns=_has_turns(contract),
     )
+    new = endpoint.candidate
+    if new is None:
+        return spec
+    candidate = replace(
+        spec,
+        address=parse_address(new.url, where="endpoint.candidate.url", networks=networks),
+        template=compile_template(new.request, trajectory=spec.turns),
+        echoes=_patterns(new.accepted_echoes, "endpoint.candidate.accepted_echoes"),
+    )
+    return replace(spec, candidate=candidate)
 
 
 def adapter_of(contract: HasEndpoint) -> Adapter | None:

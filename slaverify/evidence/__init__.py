@@ -49,6 +49,7 @@ from slaverify.evidence.manifest import (
     bundle_digest,
     parse_manifest,
 )
+from slaverify.evidence.reading import COMPARISON
 from slaverify.evidence.signature_facts import (
     B_LTA,
     B_T,
@@ -64,7 +65,7 @@ from slaverify.evidence.signature_facts import (
     cms_problems,
     token_problems,
 )
-from slaverify.evidence.validity import dispute_rulings, first_exchange, ledger_view, run_validity
+from slaverify.evidence.validity import dispute_rulings, first_exchange, is_change_check, ledger_view, run_validity
 
 __all__ = [
     "AMENDMENT",
@@ -74,6 +75,7 @@ __all__ = [
     "B_LTA",
     "B_T",
     "CALIBRATION",
+    "COMPARISON",
     "DEMO_POLICY",
     "ENVELOPE",
     "INTEGRITY",
@@ -116,6 +118,7 @@ __all__ = [
     "edition_files",
     "first_exchange",
     "integrity_of",
+    "is_change_check",
     "labelled_run",
     "leak_signal",
     "ledger_view",

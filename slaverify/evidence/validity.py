@@ -70,7 +70,18 @@ def run_validity(bundle: Bundle, contract: LoadedContract, number: int | None = 
         judge_drift=_drifted(bundle),
         judge_unstable=_unstable(bundle),
         leak_signal=leak_signal(bundle, contract),
+        # What compares two versions measures neither of them against the contract.
+        provenance="not_measured" if record.is_change_check else "measured",
     )
+
+
+def is_change_check(bundle: Bundle, contract: LoadedContract) -> bool:
+    """Tell whether the ledger holds the bundle's run as one that compares two versions. Raises: as `run_validity`."""
+    try:
+        record = ledger_view(bundle, terms_of(contract.tree, contract.digest)).run(contract.digest, run_number(bundle))
+    except CustodyError:
+        return False
+    return record is not None and record.is_change_check
 
 
 def dispute_rulings(bundle: Bundle, contract: LoadedContract, number: int | None = None) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from slaverify.canonical import JsonObject, JsonValue, jcs
 from slaverify.report.facts import BundleFiles, Facts, read_facts, text
 from slaverify.report.sections.annexes import annexes
+from slaverify.report.sections.change import change_results, change_statement, change_summary
 from slaverify.report.sections.custody import custody
 from slaverify.report.sections.deviations import deviations
 from slaverify.report.sections.item import item
@@ -66,11 +67,14 @@ def build(bundle: BundleFiles, language: str, renderer: JsonObject | None = None
 
 
 def _sections(facts: Facts, render: JsonObject, draft: bool) -> list[JsonValue]:
+    first = (
+        [summary(facts), statement(facts), results(facts)]
+        if facts.comparison is None
+        else [change_summary(facts), change_statement(), change_results(facts)]
+    )
     return [
         _marks(facts, draft),
-        summary(facts),
-        statement(facts),
-        results(facts),
+        *first,
         sheet(facts),
         item(facts),
         method(facts),

@@ -84,6 +84,8 @@ class Facts:
     integrity: JsonObject | None
     environment: JsonObject | None
     paths: JsonObject | None
+    comparison: JsonObject | None
+    """What a change check found; None for a run that measures the contract."""
     panel: JsonObject | None
     calibration: JsonObject | None
     replies: Mapping[str, JsonObject]
@@ -155,6 +157,7 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
         integrity=_optional(bundle, "statistics/integrity.json"),
         environment=_optional(bundle, "environment/environment.json"),
         paths=_optional(bundle, "trajectory/summary.json"),
+        comparison=_optional(bundle, "statistics/comparison.json"),
         panel=_optional(bundle, "judging/panel.json"),
         calibration=_optional(bundle, "judging/calibration.json"),
         replies={

@@ -13,16 +13,18 @@ from slaverify.run.derive import (
     derive_outcomes,
     recorded_run,
 )
-from slaverify.run.plan import Plan, PlannedExchange, build_plan, plan_bytes, plan_sha256, read_plan
+from slaverify.run.plan import SIDES, Plan, PlannedExchange, build_plan, plan_bytes, plan_sha256, read_plan
 from slaverify.run.records import EXCHANGES, OUTCOMES, PLAN, AttemptKey, AttemptRecord, exchange_line, outcome_line
 from slaverify.run.rules import RunRules, Span, moment, rules_of, stamp
 from slaverify.run.service import Available, Quantile, Service, service_of
 from slaverify.run.signals import Signal
+from slaverify.run.stages import in_stages, on_both_sides
 
 __all__ = [
     "EXCHANGES",
     "OUTCOMES",
     "PLAN",
+    "SIDES",
     "AttemptKey",
     "AttemptRecord",
     "Available",
@@ -44,8 +46,10 @@ __all__ = [
     "derive_outcomes",
     "end_exchange",
     "exchange_line",
+    "in_stages",
     "make_batch",
     "moment",
+    "on_both_sides",
     "outcome_line",
     "plan_bytes",
     "plan_sha256",

@@ -44,7 +44,7 @@ class Ended:
 
 def read_attempt(spec: EndpointSpec, rules: RunRules, record: AttemptRecord) -> Reading:
     """Return what one attempt meant, with the flags that its time gives it."""
-    return read_received(spec, rules, record.received(), record.started_at, record.ended_at)
+    return read_received(spec.of(record.key.side), rules, record.received(), record.started_at, record.ended_at)
 
 
 def read_received(

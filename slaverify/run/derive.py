@@ -33,6 +33,7 @@ from slaverify.run.records import (
 )
 from slaverify.run.rules import RunRules
 from slaverify.run.signals import Signal, signals_of
+from slaverify.run.stages import reached
 
 MAX_LINE = 8 * 1024 * 1024
 RecordFile = bytes | Sequence[JsonObject]
@@ -120,7 +121,7 @@ def derive_outcomes(
         for number, line, again in zip(numbers, recorded, expected, strict=True):
             mismatches.extend(_compare(number + 1, line, again))
     whole = complete_run(plan, ended)
-    signals = signals_of(plan, records, ended, estimates)
+    signals = signals_of(reached(plan, ended), records, ended, estimates)
     return DerivedRun(whole.exchanges, whole.counts, signals, tuple(mismatches))
 
 
@@ -208,7 +209,11 @@ def _recorded(planned: PlannedExchange, lines: Sequence[JsonObject]) -> DerivedE
 
 
 def complete_run(plan: Plan, ended: Mapping[_CallKey, DerivedExchange]) -> DerivedRun:
-    """Return the run in plan order: what no attempt is recorded of was not sent. Asserts Σ = planned."""
+    """Return the run in plan order: what no attempt is recorded of was not sent. Asserts Σ = planned.
+
+    A stage of which nothing was sent is no part of the run.
+    """
+    plan = reached(plan, ended)
     faults = ((None if one.fault is None else Fault(one.fault), one.attribution) for one in ended.values())
     whose = unsent_attribution(faults)
     flags = (VENDOR_STOP,) if whose is Attribution.VENDOR else ()

@@ -36,6 +36,7 @@ from slaverify.run.records import (
 from slaverify.run.rules import RunRules
 from slaverify.run.sender import ending_now, exchange_lines
 from slaverify.run.signals import signals_of
+from slaverify.run.stages import reached
 from slaverify.run.stored import StoredAttempt, Stretches
 
 MAX_BODY = 262_144
@@ -86,7 +87,7 @@ def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Pla
         found[call] = replace(one, planned=planned[call])
         kept.append(record)
     whole = complete_run(plan, found)
-    return DerivedRun(whole.exchanges, whole.counts, signals_of(plan, kept, found))
+    return DerivedRun(whole.exchanges, whole.counts, signals_of(reached(plan, found), kept, found))
 
 
 def _write_plan(journal: Journal, plan: Plan | None, file: BinaryIO) -> None:

@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, Decimal
 from urllib.parse import urlsplit
 
 from slaverify.canonical import JsonObject, JsonValue, decimal_text
-from slaverify.contract import Contract
+from slaverify.contract import Contract, Extend
 from slaverify.engine import EndpointSpec, RequestIds, request_headers
 from slaverify.run.conversation import ToolProbe
 
@@ -84,11 +84,15 @@ def forecast(
     sizes = contract.evaluation_set.sample.per_stratum or contract.evaluation_set.strata
     items = sum(sizes.values())
     exchanges = items * contract.repetitions.per_item
-    most = exchanges * call.attempts
+    doubt = contract.verdict.inconclusive
+    # A second stage is sent only where the first leaves the doubt: it is in what a run takes at the most.
+    later = sum(doubt.extend.per_stratum.values()) if isinstance(doubt, Extend) else 0
+    every = exchanges + later * contract.repetitions.per_item
+    most = every * call.attempts
     probes = PROBES_BEFORE + PROBES_DURING
     latency = latency_s or call.agreed_latency_s or ASSUMED_LATENCY
     waits = sum(min(call.base_s * 2**k + call.jitter_s, call.cap_s) for k in range(call.attempts - 1))
-    longest = exchanges * (call.attempts * call.total_timeout_s + waits) / call.concurrency
+    longest = every * (call.attempts * call.total_timeout_s + waits) / call.concurrency
     query: JsonObject = {"query": spec.probe_query}
     body = spec.template.render(
         query if tools is None else tools.package(spec.probe_query), RequestIds("0" * 32, "0" * 32)

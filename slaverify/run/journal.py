@@ -155,6 +155,22 @@ class Journal(JournalRows):
         """Write an event that is no exchange, durably. Raises: EndpointError SLV-N030, N032."""
         self.write([(schema.EVENT, (stamp(at), kind, jcs(detail).decode("utf-8")))])
 
+    def open_stage(self, plan: Plan, stage: int) -> bool:
+        """Take in the exchanges of a later stage of the plan, once; say whether they were taken in now.
+
+        Raises: EndpointError SLV-N030, N032."""
+        if self.header.plan_sha256 != plan_sha256(plan):
+            raise journal_error("es de otro plan", "it is of another plan", str(self.path))
+        first = next((one.position for one in plan.exchanges if one.stage == stage and not one.shadow), None)
+        if first is None or self.connection.execute("SELECT 1 FROM exchange WHERE position = ?", (first,)).fetchone():
+            return False
+        try:
+            with self.transaction():
+                _insert(self.connection, plan, stage)
+        except sqlite3.Error as error:
+            raise disk_error(error) from error
+        return True
+
     def transaction(self) -> _Transaction:
         """Begin a transaction; it commits at the end of the block, and rolls back where that raises."""
         return _Transaction(self.connection)
@@ -189,15 +205,7 @@ def _fill(path: Path, header: RunHeader, plan: Plan, events: Sequence[tuple[str,
             "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
             (*values[:-1], secrets.token_bytes(32), values[-1]),
         )
-        connection.executemany(
-            "INSERT INTO exchange (exchange_id, item_id, repetition, side, position, state) "
-            "VALUES (?, ?, ?, ?, ?, 'planned')",
-            (
-                (exchange_id, one.item_id, one.repetition, one.side, one.position)
-                for exchange_id, one in zip(_tokens(len(plan.exchanges)), plan.exchanges, strict=True)
-                if not one.shadow
-            ),
-        )
+        _insert(connection, plan, 1)
         connection.executemany(
             schema.EVENT, ((header.started_at, kind, jcs(detail).decode("utf-8")) for kind, detail in events)
         )
@@ -210,6 +218,18 @@ def _fill(path: Path, header: RunHeader, plan: Plan, events: Sequence[tuple[str,
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _insert(connection: sqlite3.Connection, plan: Plan, stage: int) -> None:
+    connection.executemany(
+        "INSERT INTO exchange (exchange_id, item_id, repetition, side, position, state) "
+        "VALUES (?, ?, ?, ?, ?, 'planned')",
+        (
+            (exchange_id, one.item_id, one.repetition, one.side, one.position)
+            for exchange_id, one in zip(_tokens(len(plan.exchanges)), plan.exchanges, strict=True)
+            if not one.shadow and one.stage == stage
+        ),
+    )
 
 
 def _tokens(count: int) -> Iterator[str]:

@@ -36,6 +36,10 @@ class JournalRows:
         """Return `open`, `stopped` or `complete`."""
         return str(self.connection.execute("SELECT state FROM run").fetchone()[0])
 
+    def is_two_sided(self) -> bool:
+        """Say whether any exchange is of the candidate: a change check."""
+        return self.connection.execute("SELECT 1 FROM exchange WHERE side = 'candidate' LIMIT 1").fetchone() is not None
+
     def summary(self) -> Summary:
         """Count everything from rows."""
         ask = self.connection.execute

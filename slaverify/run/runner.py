@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from datetime import datetime
 
 from slaverify.contract.words import Outcome
 from slaverify.custody import RunPermit
-from slaverify.engine import EndpointSpec, Wire
+from slaverify.engine import EndpointSpec, Wire, WireRequest, WireResult
 from slaverify.engine.wire import HttpWire, Secrets
 from slaverify.run import schema
 from slaverify.run.attribution import count_outcomes
@@ -25,6 +26,7 @@ from slaverify.run.faults import permit_error, window_error
 from slaverify.run.inputs import Part, RunInputs, RunResult, RunState
 from slaverify.run.journal import Journal
 from slaverify.run.merge import copy_journal, merge_journals
+from slaverify.run.plan import SIDES
 from slaverify.run.preflight import PreflightRecord, ProbeResult, preflight
 from slaverify.run.rules import RunRules, stamp
 from slaverify.run.sender import outcome_now
@@ -51,6 +53,16 @@ __all__ = [
 
 MAX_ANCHOR_LEAD_S = 300.0
 """How far the anchor's time may lie ahead of our clock, seconds (the tolerance of the ledger's rules)."""
+
+
+class _Sides:
+    """Sends each request to the version that it is for."""
+
+    def __init__(self, wires: Mapping[str, Wire]) -> None:
+        self._wires = wires
+
+    async def send(self, request: WireRequest) -> WireResult:
+        return await self._wires[request.side].send(request)
 
 
 async def run_exchanges(journal: Journal, wire: Wire, inputs: RunInputs) -> RunResult:
@@ -102,6 +114,7 @@ def _check_permit(journal: Journal, inputs: RunInputs) -> None:
 
 def _check_queries(journal: Journal, inputs: RunInputs) -> None:
     missing = 0
+    specs = [inputs.spec.of(side) for side in (SIDES if journal.is_two_sided() else SIDES[:1])]
     conversation = inputs.rules.conversation
     for item in journal.pending_items():
         query = inputs.queries.get(item)
@@ -110,7 +123,8 @@ def _check_queries(journal: Journal, inputs: RunInputs) -> None:
         if query is None:
             missing += 1
         else:
-            inputs.spec.template.check(query)
+            for spec in specs:
+                spec.template.check(query)
     if missing:
         raise permit_error(f"faltan {missing} consultas", f"{missing} queries are missing")
 
@@ -133,10 +147,13 @@ def probe_endpoint(
 
 
 def carry_out_run(journal: Journal, inputs: RunInputs) -> RunResult:
-    """Do `run_exchanges` from synchronous code, over a wire of its own. Raises: as `run_exchanges`."""
+    """Do `run_exchanges` from synchronous code, over wires of its own, one a side. Raises: as `run_exchanges`."""
 
     async def work() -> RunResult:
-        async with HttpWire(inputs.spec, inputs.secrets, roots=inputs.roots) as wire:
-            return await run_exchanges(journal, wire, inputs)
+        async with AsyncExitStack() as stack:
+            sides = SIDES if journal.is_two_sided() else SIDES[:1]
+            wires = [HttpWire(inputs.spec.of(side), inputs.secrets, roots=inputs.roots) for side in sides]
+            opened = [await stack.enter_async_context(wire) for wire in wires]
+            return await run_exchanges(journal, _Sides(dict(zip(sides, opened, strict=True))), inputs)
 
     return asyncio.run(work())

@@ -139,11 +139,11 @@ class Sender:
         if self.rules.conversation is not None:
             package = self.rules.conversation.package(Call(row.item_id, row.repetition, row.side), ())
         assert package is not None  # noqa: S101 - checked before the run began
-        body = self._rendered(package)
+        body = self._rendered(package, row.side)
         return Outbox(row, body, sha256_hex(body), readings)
 
-    def _rendered(self, package: JsonObject) -> bytes:
-        return self.spec.template.render(package, RequestIds(self.chance.token(), self.chance.token()))
+    def _rendered(self, package: JsonObject, side: str) -> bytes:
+        return self.spec.of(side).template.render(package, RequestIds(self.chance.token(), self.chance.token()))
 
     def _next_turn(self, box: Outbox) -> bool:
         """Go on to the turn that follows the last reply; say whether there is one."""
@@ -154,7 +154,7 @@ class Sender:
         if package is None:
             return False
         box.turn += 1
-        box.body = self._rendered(package)
+        box.body = self._rendered(package, box.row.side)
         box.digest = sha256_hex(box.body)
         return True
 
@@ -173,12 +173,12 @@ class Sender:
         # A turn is a request of its own: under one key a gateway would give the reply of the first again.
         name = f"{row.exchange_id}-{box.turn}" if box.turn else row.exchange_id
         extra = () if key is None else ((key, name),)
-        result = await self.wire.send(WireRequest(box.body, extra))
+        result = await self.wire.send(WireRequest(box.body, extra, row.side))
         start_ns = result.sent_ns or result.started_ns
         started_at = stamp(self.clock() - timedelta(microseconds=(monotonic_ns() - start_ns) // 1000))
         times = timed(started_at, start_ns, result.first_byte_ns, result.ended_ns)
         received = self._received(result, times)
-        reading = read_received(self.spec, self.rules, received, started_at, times.ended_at)
+        reading = read_received(self.spec.of(row.side), self.rules, received, started_at, times.ended_at)
         whose = await self._whose(reading)
         record = AttemptRecord(
             key=AttemptKey(row.item_id, row.repetition, row.side, box.turn, number),

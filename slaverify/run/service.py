@@ -76,6 +76,9 @@ def service_of(lines: Iterable[JsonObject], strata: Mapping[str, str]) -> Servic
     last: list[int | None] = []
     first: list[int | None] = []
     for line in lines:
+        if line.get("side") == "candidate":
+            # What a change check asks of a new version says nothing of the service agreed on.
+            continue
         outcome, fault = _outcome(line.get("outcome")), _fault(line.get("fault"))
         ended = line.get("outcome") is not None
         if fault in OURS or (ended and outcome in OUTSIDE):

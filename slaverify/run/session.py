@@ -174,7 +174,8 @@ class Session:
     def _due(self, row: JournalExchange) -> datetime:
         """Return when an exchange is due: at once, or in its slot where the run is spread over its window."""
         header = self.journal.header
-        share = slot(header.plan_sha256, row.position, self.planned) if self.rules.spread else 0.0
+        whole = self.planned if self.inputs.plan is None else len(self.inputs.plan.exchanges)
+        share = slot(header.plan_sha256, row.position, whole) if self.rules.spread else 0.0
         return self.rules.due(self.started, share) or self.started
 
     def _mine(self, row: JournalExchange) -> bool:
@@ -231,6 +232,9 @@ class Session:
             self.wake.set()
 
     def _drift(self, row: JournalExchange, ended: Ended) -> None:
+        if row.side != "current":
+            # The new version of a change check is another one by intent.
+            return
         last = ended.last
         values = {"drift_echo": last.version, "drift_fingerprint": last.fingerprint, "drift_spki": row.records[-1].spki}
         for kind, value in values.items():

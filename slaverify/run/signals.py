@@ -45,14 +45,15 @@ def signals_of(
         for planned in plan.exchanges
         if (call := (planned.item_id, planned.repetition, planned.side)) in ended
     ]
+    alone = [(one, record) for one, record in in_order if one.planned.side == "current"]
     found = [
         _identical(in_order),
         _cached(in_order),
         _partial([one for one, _ in in_order], len(plan.exchanges)),
         _input_cut([one for one, _ in in_order], estimates or {}),
-        _drift("drift_echo", [(one.planned.item_id, one.engine_version) for one, _ in in_order]),
-        _drift("drift_fingerprint", [(one.planned.item_id, one.fingerprint) for one, _ in in_order]),
-        _drift("drift_spki", [(one.planned.item_id, record.spki) for one, record in in_order]),
+        _drift("drift_echo", [(one.planned.item_id, one.engine_version) for one, _ in alone]),
+        _drift("drift_fingerprint", [(one.planned.item_id, one.fingerprint) for one, _ in alone]),
+        _drift("drift_spki", [(one.planned.item_id, record.spki) for one, record in alone]),
     ]
     return tuple(signal for signal in found if signal is not None)
 

@@ -17,17 +17,19 @@ from collections.abc import Callable, Iterator
 
 from slaverify.canonical import JsonObject, JsonValue, jcs
 from slaverify.contract import LoadedContract
-from slaverify.decision import decide, inputs, limitations, results
+from slaverify.decision import compare_versions, decide, inputs, limitations, results
 from slaverify.errors import Text
 from slaverify.evidence import (
     AMENDMENT,
     CALIBRATION,
+    COMPARISON,
     INTEGRITY,
     Bundle,
     calibration_committed,
     calibrations,
     dispute_rulings,
     integrity_of,
+    is_change_check,
     limitation_facts,
     record_again,
     run_validity,
@@ -123,6 +125,21 @@ def _numbers(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:
     yield from _same(RESULTS, stored, results(contract.model, counted, validity, people), within=1)
     # From the stored numbers, which may differ in a last place: what follows from them is compared to the byte.
     yield from _same(DECISION, bundle.json(DECISION), decide(contract.model, stored, validity))
+    yield from _comparison(bundle, contract, records)
+
+
+def _comparison(bundle: Bundle, contract: LoadedContract, records: list[JsonObject]) -> Iterator[Part]:
+    """Compare both versions again in a run that the ledger holds as a change check, and in no other."""
+    change = is_change_check(bundle, contract)
+    if change != bundle.has(COMPARISON):
+        yield failed(
+            Text(
+                "una comparación de versiones falta, o está donde no corresponde",
+                "a comparison of versions is missing, or stands where none is due",
+            )
+        )
+    elif change:
+        yield from _same(COMPARISON, bundle.json(COMPARISON), compare_versions(contract.model, records), within=1)
 
 
 def _leaks(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:

@@ -5,7 +5,8 @@
 3. batches: each root recomputed over the lines it names; every exchange that was sent stands in a batch;
 4. start: anchored, and no exchange before the anchor (SLV-K040, K044); a run that broke this is INVALID_RUN;
 5. scores: the file is the one whose digest the ledger took before any result was shown;
-6. environment: the versions printed are those that the ledger took before the first request.
+6. environment: the versions printed are those that the ledger took before the first request;
+7. stages: a second stage was sent if, and only if, the scores of the first leave the doubt that it is agreed for.
 
 Source: docs/spec/verification.md (V18), docs/spec/run.md.
 """
@@ -13,21 +14,26 @@ Source: docs/spec/verification.md (V18), docs/spec/run.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from slaverify.canonical import JsonObject, JsonValue, jcs, loads_object, sha256_hex
-from slaverify.custody import Entry, check_not_early
+from slaverify.custody import SECOND_STAGE, Entry, check_not_early
+from slaverify.decision import leaves_doubt
+from slaverify.engine import candidate_entry
 from slaverify.errors import CustodyError, Text
 from slaverify.evidence import ARM_SCORES
 from slaverify.run import (
     OUTCOMES,
     PLAN,
+    SIDES,
     Batch,
     DerivedRun,
     Plan,
     batches_of,
     build_plan,
+    in_stages,
+    on_both_sides,
     plan_bytes,
     read_plan,
     recorded_run,
@@ -35,7 +41,7 @@ from slaverify.run import (
 from slaverify.verify.anchors import start_permit
 from slaverify.verify.checks import Part, failed, noted, refused
 from slaverify.verify.custody_set import CustodySet
-from slaverify.verify.trees import counts, integers, text, text_or_none
+from slaverify.verify.trees import count, counts, integers, text, text_or_none
 
 SCORES = "scoring/scores.jsonl"
 ENVIRONMENT = "environment/environment.json"
@@ -58,21 +64,27 @@ def record_parts(custody: CustodySet, now: datetime) -> Iterator[Part]:
         return
     plan = read_plan(data)
     yield from _plan(custody, plan, data)
+    yield from _candidate(custody)
     outcomes = custody.bundle.records(OUTCOMES)
-    yield from _counts(custody, recorded_run(plan, outcomes))
+    run = recorded_run(plan, outcomes)
+    yield from _counts(custody, run)
     yield from _batches(custody, batches_of(plan, outcomes), outcomes)
     yield from _start(custody, outcomes, now)
     yield from _scores(custody)
     yield from _environment(custody, started)
+    yield from _stages(custody, plan, run)
 
 
 def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
-    sample, beside = _sample(custody), custody.known_draw.beside
-    repetitions = custody.contract.model.repetitions.per_item
-    planned = Counter((one.item_id, one.repetition) for one in plan.exchanges if not one.shadow)
-    items = [item for ids in (*sample.values(), beside.ids) for item in ids]
-    drawn = Counter((item, number) for item in items for number in range(repetitions))
-    seed = bytes.fromhex(custody.known_draw.seed)
+    swaps, known = _swaps(custody), custody.known_draw
+    sample, later = _swapped(known.selection.sample, swaps), _swapped(known.selection.extension, swaps)
+    beside, repetitions = known.beside, custody.contract.model.repetitions.per_item
+    change = custody.run.is_change_check
+    later = {} if change else later
+    sides = SIDES if change else SIDES[:1]
+    planned = Counter((one.item_id, one.repetition, one.side) for one in plan.exchanges if not one.shadow)
+    items = [item for ids in (*sample.values(), *later.values(), beside.ids) for item in ids]
+    drawn = Counter((item, number, side) for item in items for number in range(repetitions) for side in sides)
     if planned != drawn or plan.run_id != custody.header.run_id:
         extra, lacking = sum((planned - drawn).values()), sum((drawn - planned).values())
         yield failed(
@@ -81,22 +93,72 @@ def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
                 f"the plan does not cover the sample: {extra} exchanges too many, {lacking} missing",
             )
         )
-    elif plan_bytes(build_plan(plan.run_id, sample, repetitions, seed, beside=beside.ids, apart=beside.twin)) != data:
+        return
+    seed = bytes.fromhex(known.seed)
+    due = build_plan(plan.run_id, sample, repetitions, seed, beside=beside.ids, apart=beside.twin)
+    if change:
+        due = on_both_sides(due, seed)
+    elif later:
+        due = in_stages(due, build_plan(plan.run_id, later, repetitions, seed))
+    if plan_bytes(due) != data:
         yield failed(Text("el orden del plan no sale del sorteo", "the order of the plan does not come from the draw"))
 
 
-def _sample(custody: CustodySet) -> dict[str, tuple[str, ...]]:
-    """Return the drawn items, each one that was voided before the start replaced by its substitute."""
+def _candidate(custody: CustodySet) -> Iterator[Part]:
+    """The version that a change check asked beside the current one is the one that the contract names."""
+    if not custody.run.is_change_check:
+        return
+    new = custody.contract.model.endpoint.candidate
+    if new is None or jcs(custody.run.opened.data.get("candidate")) != jcs(candidate_entry(new)):
+        yield failed(
+            Text(
+                "la versión nueva que el libro anotó no es la del contrato",
+                "the new version on record is not the contract's",
+            )
+        )
+
+
+def _swaps(custody: CustodySet) -> dict[str, str | None]:
+    """Return the substitute of each item that was voided before the start; None where it has none."""
     started = custody.run.started
     swaps: dict[str, str | None] = {}
     for entry in custody.run.all("item_voided"):
         if started is not None and entry.seq < started.seq:
             swaps[text(entry.data, "item")] = text_or_none(entry.data, "substitute")
+    return swaps
+
+
+def _swapped(drawn: Mapping[str, Sequence[str]], swaps: Mapping[str, str | None]) -> dict[str, tuple[str, ...]]:
     found = {}
-    for stratum, ids in custody.known_draw.selection.sample.items():
+    for stratum, ids in drawn.items():
         kept = (swaps.get(item, item) for item in ids)
         found[stratum] = tuple(item for item in kept if item is not None)
     return found
+
+
+def _stages(custody: CustodySet, plan: Plan, run: DerivedRun) -> Iterator[Part]:
+    """Whoever could choose to send the second stage, or not to, would choose the result."""
+    extended = custody.known_draw.selection.extension and not custody.run.is_change_check
+    if not extended or not custody.bundle.has(SCORES):
+        return
+    first = {one.item_id for one in plan.exchanges if one.stage == 1}
+    records = [line for line in custody.bundle.lines(SCORES) if line.get("item_id") in first]
+    sent = any(one.planned.stage > 1 for one in run.exchanges)
+    due = leaves_doubt(custody.contract.model, records)
+    opened = [one.seq for one in custody.run.all("run_resumed") if one.data.get("reason") == SECOND_STAGE]
+    second = min((one.position for one in plan.exchanges if one.stage > 1), default=0)
+    later = [one.seq for one in custody.run.batches if count(one.data, "last") >= second]
+    if sent and not (due and opened and all(seq > opened[0] for seq in later)):
+        yield failed(
+            Text(
+                "se envió una segunda etapa que no correspondía, o que el libro no anotó",
+                "a second stage was sent that was not due, or that the ledger does not hold",
+            )
+        )
+    terminal = custody.run.terminal
+    if due and not sent and terminal is not None:
+        note = Text("la segunda etapa correspondía y no se envió", "the second stage was due and was not sent")
+        yield failed(note) if terminal.data.get("reason") == "done" else noted(note)
 
 
 def _counts(custody: CustodySet, run: DerivedRun) -> Iterator[Part]:

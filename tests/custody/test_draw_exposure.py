@@ -29,7 +29,9 @@ from slaverify.custody.append import (
     start_run,
     void_item,
 )
+from slaverify.custody.draw import select
 from slaverify.custody.entries import write_line
+from slaverify.custody.exposure import eligible
 from slaverify.custody.seal import SealItem, SealTerms, seal
 from slaverify.custody.vault import load_bank
 from slaverify.errors import CustodyError
@@ -81,6 +83,56 @@ def test_items_that_were_sent_are_not_drawn_again(world: World) -> None:
     with pytest.raises(CustodyError, match="SLV-K050") as caught:
         whole_run(world, other_terms(world, "sha256:" + "d3" * 32))
     assert caught.value.exit_code == 5 and "0 audits left" in caught.value.what.en
+
+
+def staged(world: World, digest: str, more: dict[str, int]) -> object:
+    rule = {"inconclusive": {"extend": {"per_stratum": more, "spending": ["0.005", "0.0225"]}}}
+    return other_terms(world, digest, verdict=rule)
+
+
+def test_a_second_stage_is_what_follows_sample_and_reserve(world: World) -> None:
+    terms = staged(world, SECOND, {"direct": 5})
+    drawn, number = whole_run(world, terms)
+    plain = select_of(world, drawn.seed, {"direct": 12, "trap": 3})
+    order = plain.sample["direct"]
+    selection = drawn.selection
+    assert (selection.sample["direct"], selection.reserve["direct"]) == (order[:6], order[6:7])
+    assert selection.extension == {"direct": order[7:12]}
+    assert selection.all_ids == (*selection.ids, *selection.reserve["direct"], *selection.reserve["trap"], *order[7:12])
+    entry = world.ledger().view.run(SECOND, number).draw
+    assert (entry.data["extension"], entry.data["reserve"]) == ({"direct": 5}, 1)
+    assert entry.data["n_per_stratum"] == {"direct": 6, "trap": 2}
+    again = draw_run(world.bank().index, read_ledger((world.bank_folder / "ledger.jsonl").read_bytes()), terms, number)
+    assert again == drawn
+    assert loads_object(draw_json(drawn))["extension"] == {"direct": list(order[7:12])}
+    # What was drawn and never sent may be drawn again.
+    assert states(world)["states"] == {"unused": 15, "drawn": 5, "sent": 8, "disclosed": 0}
+
+
+def select_of(world: World, seed: str, planned: dict[str, int]) -> object:
+    return select(eligible(world.bank().index, ()), bytes.fromhex(seed), planned, 0)
+
+
+def test_the_items_of_a_second_stage_may_be_sent_and_no_others(world: World) -> None:
+    terms = staged(world, SECOND, {"direct": 5})
+    drawn, number = whole_run(world, terms)
+    assert check_sent(world.bank().index, world.ledger().view, terms, number) == drawn
+    stranger = staged(world, SECOND, {"direct": 4})
+    with pytest.raises(CustodyError, match="SLV-K053"):
+        draw_run(world.bank().index, world.ledger().view, stranger, number)
+
+
+def test_a_run_without_an_end_has_sent_its_second_stage_too(world: World) -> None:
+    world.started(world.ledger(), staged(world, SECOND, {"direct": 5}))
+    assert states(world)["states"] == {"unused": 15, "drawn": 0, "sent": 13, "disclosed": 0}
+
+
+@pytest.mark.parametrize(("more", "code"), [({"direct": 14}, "SLV-K050"), ({"other": 1}, "SLV-K054")])
+def test_a_second_stage_that_the_bank_cannot_give_is_refused_before_the_first(
+    world: World, more: dict[str, int], code: str
+) -> None:
+    with pytest.raises(CustodyError, match=code):
+        whole_run(world, staged(world, SECOND, more))
 
 
 def test_another_vendor_has_seen_nothing_and_an_affiliate_all(world: World) -> None:

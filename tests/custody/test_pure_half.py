@@ -11,7 +11,7 @@ import slaverify.custody
 
 ROOM = Path(slaverify.custody.__file__).parent
 DOORS = {"seal", "vault", "keys", "append", "acts", "blinding", "deliver", "drawing", "recovery", "witnessing"}
-BEHIND = {"files", "agefile", "checkpoints", "ledger_file", "gather"}
+BEHIND = {"files", "agefile", "checkpoints", "ledger_file", "gather", "destruction"}
 IMPURE = {"os", "time", "socket", "ssl", "subprocess", "tempfile", "random", "secrets", "uuid", "logging", "pathlib"}
 IMPURE |= {"fcntl", "shutil", "pyrage", "pyhanko", "shamir_mnemonic"}
 

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from slaverify.custody import read_ledger
+from slaverify.custody.keys import age_recipient, new_age_identity
+from slaverify.evalset import write_bank
 from tests.e2e.test_custody_line import Table, seal, table
+from tests.simulator.arithmetic import items
 
 __all__ = ["table"]
 
@@ -92,6 +95,20 @@ def test_a_spot_check_needs_the_counterpartys_nonce(table: Table, nonce: str) ->
     assert "64 hex" in table.custody("custodian", *words, code=2)["error"]
 
 
+def test_keys_are_never_made_among_the_banks(table: Table) -> None:
+    file = table.folder / "set.jsonl"
+    file.write_bytes(write_bank(items(4)))
+    words = ["seal", str(file), "--out", str(table.folder), "--yes"]
+    assert "SLV-K071" in table.custody("custodian", *words, code=5)["error"]
+    assert not (table.folder / "keys-custodian").exists()
+    more = age_recipient(new_age_identity())
+    words = ["seal", str(file), "--out", str(table.folder / "custodia"), "--recipient", more, "--yes"]
+    told = table.custody("custodian", *words)
+    manifest = json.loads((Path(told["folder"]) / "manifest.json").read_bytes())
+    assert [one["role"] for one in manifest["recipients"]] == ["custodian", "recovery", "recovery"]
+    assert manifest["recipients"][2]["age"] == more
+
+
 def test_what_is_asked_for_in_vain(table: Table) -> None:
     seal(table)
     bank = table.bank
@@ -100,3 +117,32 @@ def test_what_is_asked_for_in_vain(table: Table) -> None:
     table.custody("custodian", "witness", "request", bank, "--size", "99", code=5)
     words = ["seal", str(table.folder / "set.jsonl"), "--id", "otro", "--recovery", "slip39:1of3", "--yes"]
     assert "SLV-K070" in table.custody("custodian", *words, code=5)["error"]
+
+
+def test_what_opens_a_bank_is_destroyed_and_what_still_opens_it_is_said(table: Table) -> None:
+    seal(table)
+    bank, keys = table.bank, table.folder / "keys-custodian"
+    item = json.loads((Path(bank) / "index.jsonl").read_bytes().splitlines()[3])["id"]
+    table.custody("custodian", "open", bank, item, "--purpose", "dispute", "--to", "vendor", "--yes")
+    secret = next(line for line in (keys / "custodian.age").read_text().splitlines() if line.startswith("AGE-SECRET"))
+    words = ["destroy", bank, "--clause", "12.3"]
+    size, shares = lines(bank), sorted((keys / "shares-banco").iterdir())
+    assert "SLV-A026" in table.custody("custodian", *words, code=2)["error"]
+    told = table.custody("custodian", *words, "--dry-run")
+    assert told["dry_run"] is True and lines(bank) == size and secret in (keys / "custodian.age").read_text()
+    # One share was carried away by the person who keeps it.
+    shares[0].rename(table.folder / "share-1.txt")
+    told = table.custody("custodian", *words, "--yes")
+    assert [one["role"] for one in told["destroyed"]] == ["custodian"] and told["shares"] == 2
+    assert [one["role"] for one in told["still_open_to"]] == ["recovery"]
+    assert "recovery" in told["who_could_still_cheat"] and "1 openings are public" in told["who_could_still_cheat"]
+    assert not any(secret.encode() in path.read_bytes() for path in table.folder.rglob("*") if path.is_file())
+    assert not list((keys / "shares-banco").iterdir())
+    entry = list(read_ledger((Path(bank) / "ledger.jsonl").read_bytes()))[-1]
+    assert (entry.type, entry.data["clause"]) == ("destruction", "12.3")
+    # Nothing opens any more; the ledger is still signed and verified.
+    refused = table.custody("custodian", "open", bank, item, "--part", "reference", "--purpose", "x", "--yes", code=5)
+    assert "SLV-K071" in refused["error"] and "destroyed" in refused["error"]
+    table.custody("custodian", "ledger", "checkpoint", bank)
+    table.custody("custodian", "verify", bank, code=3)
+    assert "SLV-K071" in table.custody("custodian", *words, "--yes", code=5)["error"]

@@ -46,6 +46,19 @@ def test_arms_need_a_sample_of_unsent_items() -> None:
         assert [problem.where for problem in caught.value.problems] == ["evaluation_set.sample.arms"]
 
 
+def test_a_second_stage_is_carried_out_on_what_code_decides() -> None:
+    draft = load_contract(resource("contratos", "demo-normativa-cl.yaml"))
+    staged = {
+        "verdict.inconclusive": {"extend": {"per_stratum": {"direct": 10}, "spending": ["0.005", "0.0225"]}},
+        "evaluation_set.sample.release": "at_start",
+    }
+    check_supported(parse_contract(jcs(edited(draft.tree, staged)), "asked").model)
+    whole = {**staged, "evaluation_set.sample.method": "full", "evaluation_set.sample.per_stratum": None}
+    with pytest.raises(ProblemsError) as caught:
+        check_supported(parse_contract(jcs(edited(draft.tree, whole)), "asked").model)
+    assert {problem.where for problem in caught.value.problems} == {"verdict.inconclusive"}
+
+
 def test_the_resources_are_those_of_the_repository() -> None:
     assert resource("contratos", "demo-normativa-cl.yaml") == Path(__file__).resolve().parents[2].joinpath(
         "contratos", "demo-normativa-cl.yaml"

@@ -101,7 +101,7 @@ def test_an_observed_rate_equal_to_the_threshold_is_settled_by_no_number():
     [
         ("no_consequence", "no tiene consecuencia"),
         ("withhold", "la duda la asume el proveedor"),
-        ({"extend": {"per_stratum": {}, "spending": ["0.005", "0.0225"]}}, "se amplía la muestra"),
+        ({"extend": {"per_stratum": {}, "spending": ["0.005", "0.0225"]}}, "la duda se resuelve con una segunda etapa"),
         ({"retest": {"fresh": True}}, "se repite con preguntas nuevas"),
         (None, "no dice qué sigue"),
     ],

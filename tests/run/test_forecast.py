@@ -76,6 +76,16 @@ def test_counts_and_cost():
     assert (shown.least_cost, shown.most_cost) == (Decimal("30.70"), Decimal("90.70"))
 
 
+def test_a_second_stage_is_in_what_a_run_takes_at_the_most() -> None:
+    doubt = {"extend": {"per_stratum": {"direct": 50}, "spending": ["0.005", "0.0225"]}}
+    plain_one, staged = model(), model(verdict__inconclusive=doubt, evaluation_set__sample__release="at_start")
+    one, two = (forecast(found, compile_endpoint(found)) for found in (plain_one, staged))
+    assert (two.exchanges, two.least_cost) == (one.exchanges, one.least_cost)
+    per_item = staged.repetitions.per_item * compile_endpoint(staged).call.attempts
+    assert two.most_requests == one.most_requests + 50 * per_item
+    assert two.longest_s > one.longest_s
+
+
 def test_the_command_sends_nothing_reads_no_secret_and_names_ignored_proxies(tmp_path):
     with AnsweringServer(lambda seen: answer("Sí.")) as server:
         path = tmp_path / "contract.yaml"

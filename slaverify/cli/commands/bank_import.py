@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from slaverify.canonical import JsonObject, JsonValue
     from slaverify.evalset import Imported, ImportOptions, UndecidedError
 
+_FORMATS = "csv, xlsx, ods, jsonl, json, squad, promptfoo, deepeval, ragas, inspect, facts."
+
 
 def register(group: typer.Typer) -> None:
     """Add the command to its group."""
@@ -29,9 +31,7 @@ def register(group: typer.Typer) -> None:
 def import_(
     file: Path = typer.Argument(..., help=t("Archivo de origen.", "Source file.")),
     destination: Path = typer.Option(..., "--out", help=t("Archivo canónico que se crea.", "Canonical file to make.")),
-    form: str = typer.Option(
-        "", "--format", help="csv, xlsx, ods, jsonl, json, squad, promptfoo, deepeval, ragas, inspect, facts."
-    ),
+    form: str = typer.Option("", "--format", help=_FORMATS),
     encoding: str = typer.Option("", "--encoding", help=t("Codificación, p. ej. cp1252.", "Encoding, e.g. cp1252.")),
     delimiter: str = typer.Option("", "--delimiter", help=t("Separador: , ; | tab", "Separator: , ; | tab")),
     header: int = typer.Option(0, "--header", help=t("Fila del encabezado.", "Row of the headings.")),

@@ -83,22 +83,7 @@ def _answers(expected: Decimal | None) -> Answers:
         ),
         _SOURCES,
     )
-    wrong = _hundred(
-        t("6. De cada 100 respuestas, ¿cuántas malas acepta?", "6. Of 100 answers, how many wrong ones do you accept?")
-    )
-    if expected is None:
-        expected = _hundred(
-            t(
-                "7. ¿Y cuántas malas espera de un buen proveedor? (menos que las que acepta)",
-                "7. And how many wrong ones do you expect of a good vendor? (fewer than you accept)",
-            )
-        )
-    invented = _hundred(
-        t(
-            "8. De 100 preguntas sin respuesta, ¿cuántas invenciones acepta? (0: no se prueban)",
-            "8. Of 100 questions without an answer, how many fabrications do you accept? (0: they are not tested)",
-        )
-    )
+    wrong, expected, invented = _limits(expected)
     doubt = _choice(
         t(
             "9. Si no queda demostrado nada, ¿quién soporta la duda? 1 el proveedor (se espera), 2 usted (nada pasa), "
@@ -108,19 +93,7 @@ def _answers(expected: Decimal | None) -> Answers:
         ),
         _DOUBTS,
     )
-    money = _ask(
-        t(
-            "10. Monto mensual y moneda, por ejemplo «2500000 CLP» (vacío: sin créditos)",
-            "10. Monthly amount and currency, e.g. `2500000 USD` (empty: no credits)",
-        ),
-        default="",
-    )
-    amount, currency = _money(money)
-    credit = (
-        Decimal(0)
-        if amount is None
-        else _hundred(t("11. Si NO CUMPLE, ¿qué % se descuenta?", "11. After a breach, which % is credited?"))
-    )
+    amount, currency, credit = _credits()
     months = _ask(t("12. ¿Cada cuántos meses se repite la prueba?", "12. Every how many months is it repeated?"), "3")
     return Answers(
         title=title,
@@ -137,6 +110,45 @@ def _answers(expected: Decimal | None) -> Answers:
         credit=credit,
         months=int(months) if months.isdecimal() and 0 < int(months) < 120 else 3,
     )
+
+
+def _limits(expected: Decimal | None) -> tuple[Decimal, Decimal, Decimal]:
+    # of 100: wrong answers accepted, wrong answers expected, fabrications accepted
+    wrong = _hundred(
+        t("6. De cada 100 respuestas, ¿cuántas malas acepta?", "6. Of 100 answers, how many wrong ones do you accept?")
+    )
+    if expected is None:
+        expected = _hundred(
+            t(
+                "7. ¿Y cuántas malas espera de un buen proveedor? (menos que las que acepta)",
+                "7. And how many wrong ones do you expect of a good vendor? (fewer than you accept)",
+            )
+        )
+    invented = _hundred(
+        t(
+            "8. De 100 preguntas sin respuesta, ¿cuántas invenciones acepta? (0: no se prueban)",
+            "8. Of 100 questions without an answer, how many fabrications do you accept? (0: they are not tested)",
+        )
+    )
+    return wrong, expected, invented
+
+
+def _credits() -> tuple[Decimal | None, str, Decimal]:
+    # monthly amount, its currency, and the percentage that a breach takes off
+    money = _ask(
+        t(
+            "10. Monto mensual y moneda, por ejemplo «2500000 CLP» (vacío: sin créditos)",
+            "10. Monthly amount and currency, e.g. `2500000 USD` (empty: no credits)",
+        ),
+        default="",
+    )
+    amount, currency = _money(money)
+    credit = (
+        Decimal(0)
+        if amount is None
+        else _hundred(t("11. Si NO CUMPLE, ¿qué % se descuenta?", "11. After a breach, which % is credited?"))
+    )
+    return amount, currency, credit
 
 
 def _ask(question: str, default: str | None = None) -> str:

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from slaverify.cli.commands import custody_dispute, custody_draw, custody_ledger, custody_open, custody_witness
-from slaverify.cli.commands.custody_desk import DRY
+from slaverify.cli.commands import (
+    custody_destroy,
+    custody_dispute,
+    custody_draw,
+    custody_ledger,
+    custody_open,
+    custody_witness,
+)
+from slaverify.cli.commands.custody_desk import BANK, DRY, JSON, YES
 from slaverify.cli.language import t
 from slaverify.cli.output import emit, out, say
 
@@ -27,8 +34,6 @@ group = typer.Typer(
 group.add_typer(custody_ledger.group, name="ledger")
 group.add_typer(custody_witness.group, name="witness")
 group.add_typer(custody_dispute.group, name="dispute")
-_JSON = typer.Option(False, "--json", help=t("Un documento JSON.", "One JSON document."))
-_BANK = typer.Argument(..., metavar="BANK", help=t("Carpeta del banco.", "Folder of the bank."))
 
 
 @group.command(help=t("Sella un conjunto canónico de preguntas.", "Seal a canonical set of items."))
@@ -40,11 +45,14 @@ def seal(
     funding: str = typer.Option("", "--funding", help=t("Quién las pagó.", "Who paid for them.")),
     parent: Path = typer.Option(Path("custodia"), "--out", help=t("Carpeta que recibe el banco.", "Parent folder.")),
     recovery: str = typer.Option("", "--recovery", help=t("Recuperación en partes: slip39:2of3.", "Shares.")),
+    recipients: list[str] = typer.Option(
+        [], "--recipient", help=t("Otro de recuperación (age1…).", "One more (age1…).")
+    ),
     replaces: str = typer.Option("", "--replaces", help=t("Digest del banco que reemplaza.", "Old bank's digest.")),
     attachments: list[Path] = typer.Option([], "--attachment", help=t("Archivo adjunto.", "Attached file.")),
-    yes: bool = typer.Option(False, "--yes", help=t("No pregunta.", "Do not ask.")),
+    yes: bool = YES,
     dry: bool = DRY,
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> int:
     """Seal the set for the custodian and a recovery identity, begin its ledger, print what the contract needs."""
     from slaverify.canonical import sha256_hex
@@ -64,6 +72,7 @@ def seal(
     question = t(f"¿Sellar {len(items)} preguntas de {file.name}?", f"Seal {len(items)} items of {file.name}?")
     if not yes and sys.stdin.isatty() and not typer.confirm(question, default=True):
         raise typer.Abort
+    _refuse_keys_inside(parent, keys_folder())
     store = KeyStore.create(keys_folder())
     custodian = _custodian(store, organisation)
     owner = custodian.organisation
@@ -82,7 +91,7 @@ def seal(
             author=author or owner,
             funding=funding,
             plaintext_access=[Access(author or owner, "author", now().strftime("%Y-%m-%d"))],
-            recipients=alone,
+            recipients=[*alone, *(Recipient("recovery", one) for one in recipients)],
             replaces=replaces or None,
             recovery=shared,
             attachments={sha256_hex(data): data for data in map(read, attachments)},
@@ -98,13 +107,14 @@ def seal(
 
 custody_draw.register(group)
 custody_open.register(group)
+custody_destroy.register(group)
 
 
 @group.command(help=t("Qué es el banco, su nivel y qué le falta.", "What the bank is, its level and what is missing."))
 def inspect(
-    folder: Path = _BANK,
+    folder: Path = BANK,
     contract: Path | None = typer.Option(None, "--contract", help=t("Contrato que los fija.", "Contract.")),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> int:
     """Say what manifest and ledger tell; no key is needed."""
     from slaverify.cli.commands.custody_look import look
@@ -114,7 +124,7 @@ def inspect(
 
 @group.command(help=t("Verifica banco y libro; con el contrato, contra sus pines.", "Verify bank and ledger."))
 def verify(
-    folder: Path = _BANK,
+    folder: Path = BANK,
     contract: Path | None = typer.Option(None, "--contract", help=t("Contrato que los fija.", "Contract.")),
     checkpoint: Path | None = typer.Option(
         None, "--checkpoint", help=t("Punto de control obtenido aparte.", "Checkpoint from elsewhere.")
@@ -122,12 +132,28 @@ def verify(
     identity: Path | None = typer.Option(
         None, "--identity", help=t("Identidad age: abre y comprueba cada ítem.", "Identity: check every item.")
     ),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> int:
     """Check digests, ledger, holder, witnesses and tokens; exit 3 where nothing from outside pins them."""
     from slaverify.cli.commands.custody_look import check
 
     return check(folder, contract, checkpoint, identity, as_json)
+
+
+def _refuse_keys_inside(parent: Path, keys: Path) -> None:
+    """Refuse to keep private keys where banks lie: that folder is handed around. Raises: CustodyError SLV-K071."""
+    from slaverify.errors import CustodyError, Text
+
+    if keys.resolve().is_relative_to(parent.resolve()):
+        raise CustodyError(
+            "SLV-K071",
+            Text("las llaves quedarían dentro de la carpeta de los bancos", "the keys would lie among the banks"),
+            why=Text("esa carpeta se copia y se entrega entera", "that folder is copied and handed over whole"),
+            fix=Text(
+                "indique otra carpeta con SLAVERIFY_KEYS, o con --out", "name another with SLAVERIFY_KEYS or --out"
+            ),
+            where=str(keys),
+        )
 
 
 def _custodian(store: KeyStore, organisation: str) -> PartyKey:

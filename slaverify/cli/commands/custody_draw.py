@@ -24,7 +24,7 @@ from slaverify.cli.language import t
 from slaverify.errors import Text
 
 if TYPE_CHECKING:
-    from slaverify.custody import Draw
+    from slaverify.custody import Draw, Part
 
 _SEEDED = Text(
     "quien editó el contrato al final pudo probar variantes hasta que la muestra le gustara",
@@ -35,6 +35,10 @@ _REFUSER = Text(
     "who reveals last can stay silent and so choose between two samples; it is on record, and a beacon prevents it",
 )
 _LIT = Text("todos los que sortean, juntos", "all who draw, together")
+
+_PROPOSE = typer.Option(
+    None, "--propose", help=t("No escribe en el libro: deja aquí su entrada firmada.", "Write the signed entry here.")
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -49,11 +53,7 @@ def draw(
     commit: bool = typer.Option(False, "--commit", help=t("Compromete su número.", "Commit to your nonce.")),
     reveal: bool = typer.Option(False, "--reveal", help=t("Revela su número.", "Reveal your nonce.")),
     role: str = typer.Option("buyer", "--role", help=t("Su papel (con --commit o --reveal).", "Your role.")),
-    propose: Path | None = typer.Option(
-        None,
-        "--propose",
-        help=t("No escribe en el libro: deja aquí su entrada firmada.", "Write the signed entry here."),
-    ),
+    propose: Path | None = _PROPOSE,
     beacon: Path | None = typer.Option(None, "--beacon", help=t("JSON de la ronda pactada.", "JSON of the round.")),
     target: Path | None = typer.Option(None, "--out", help=t("Archivo draw.json.", "File draw.json.")),
     dry: bool = DRY,
@@ -179,18 +179,33 @@ def _residue(desk: Desk) -> Text:
     return _REFUSER if desk.terms.method == "commit_reveal" else _SEEDED
 
 
+def _hand_over(desk: Desk, found: Draw, part: Part, propose: Path | None) -> Path:
+    from slaverify.cli.files import write_new
+    from slaverify.custody.deliver import deliver as hand_over
+    from slaverify.custody.deliver import propose_delivery
+
+    place = (desk.ledger, desk.bank, desk.terms, found, part)
+    custodian = desk.key("custodian")
+    with private_place() as private:
+        if propose is None:
+            return hand_over(*place, custodian=custodian, auditor=desk.key("auditor"), private=private).path
+        path, line = propose_delivery(*place, custodian=custodian, private=private)
+        write_new(propose, line + b"\n")
+        return path
+
+
 def deliver(
     folder: Path = BANK,
     contract: Path = CONTRACT,
     run: int = RUN,
     part: str = typer.Option("query", "--part", help="query, reference"),
+    propose: Path | None = _PROPOSE,
     yes: bool = YES,
     dry: bool = DRY,
     as_json: bool = JSON,
 ) -> int:
-    """Encrypt one part of the drawn items to the auditor and record it, signed by both."""
+    """Encrypt one part of the drawn items to the auditor and record it, signed by both; or leave that to be signed."""
     from slaverify.custody import Part, draw_run
-    from slaverify.custody.deliver import deliver as hand_over
     from slaverify.custody.deliver import delivery_path
 
     if part not in list(Part):
@@ -202,17 +217,7 @@ def deliver(
     if not dry:
         n = len(found.all_ids)
         ask(Text(f"¿Entregar {part} de {n} ítems al auditor?", f"Deliver {part} of {n} items to the auditor?"), yes)
-        with private_place() as private:
-            path = hand_over(
-                desk.ledger,
-                desk.bank,
-                desk.terms,
-                found,
-                Part(part),
-                custodian=desk.key("custodian"),
-                auditor=desk.key("auditor"),
-                private=private,
-            ).path
+        path = _hand_over(desk, found, Part(part), propose)
     return done(
         {"type": "slaverify/delivery-verb/1", "run": number, "part": part, "file": str(path)},
         Text(f"{part} de la corrida {number} en {path}", f"{part} of run {number} in {path}"),

@@ -27,6 +27,7 @@ group = typer.Typer(
 )
 KINDS = ("incident", "deposit", "custody_transfer", "exposure", "key_revoked", "bank_rotated", "destruction")
 _LIMIT = 64 * 1024
+_MAX_LEDGER = 64 * 1024 * 1024
 _ONE_HISTORY = Text(
     "el custodio puede mostrar otro libro entero; solo lo descubre quien compara con un testigo o un sello",
     "the custodian can show another whole ledger; only who compares with a witness or a token finds out",
@@ -231,19 +232,54 @@ def countersign(
 @group.command(help=t("Anota en el libro una entrada firmada en otra parte.", "Append an entry signed elsewhere."))
 def accept(
     folder: Path = BANK,
-    file: Path = typer.Argument(..., metavar="FILE", help=t("Entrada firmada.", "Signed entry.")),
+    file: Path = typer.Argument(..., metavar="FILE", help=t("Entrada firmada, o un libro.", "Signed entry; a ledger.")),
     dry: bool = DRY,
     as_json: bool = JSON,
 ) -> int:
-    """Judge an entry as a stranger's and append it, if the ledger has not grown since it was made."""
+    """Judge entries as a stranger's and append those that are new: one, or all that a copy of the ledger has more."""
     from slaverify.cli.files import read
     from slaverify.custody.entries import parse_entry
 
-    ledger, line = open_ledger(folder), read(file, _LIMIT).rstrip(b"\n")
-    entry = parse_entry(line, str(file)) if dry else ledger.accept(line)
+    ledger = open_ledger(folder)
+    held = {entry.line for entry in ledger.view}
+    given = read(file, _MAX_LEDGER).rstrip(b"\n").split(b"\n")
+    # What brings nothing new is judged all the same: the ledger says why it does not fit.
+    new = [line for line in given if line not in held] or given[-1:]
+    entries = [parse_entry(line, str(file)) if dry else ledger.accept(line) for line in new]
+    entry, more = entries[-1], len(entries) - 1
     return done(
-        {"type": "slaverify/entry/1", "seq": entry.seq, "kind": entry.type, "data": dict(entry.data)},
-        Text(f"{entry.type} anotado como entrada {entry.seq}", f"{entry.type} recorded as entry {entry.seq}"),
+        {
+            "type": "slaverify/entry/1",
+            "seq": entry.seq,
+            "kind": entry.type,
+            "data": dict(entry.data),
+            "accepted": len(entries),
+        },
+        Text(
+            f"{entry.type} anotado como entrada {entry.seq}" + (f", y {more} antes" if more else ""),
+            f"{entry.type} recorded as entry {entry.seq}" + (f", and {more} before it" if more else ""),
+        ),
+        _ONE_HISTORY,
+        as_json=as_json,
+        dry=dry,
+    )
+
+
+@group.command("register", help=t("Anota un contrato congelado.", "Record a frozen contract."))
+def register_(folder: Path = BANK, contract: Path = CONTRACT, dry: bool = DRY, as_json: bool = JSON) -> int:
+    """Record, as custodian, the contract under which runs may be opened; nothing of it can be changed afterwards."""
+    from slaverify.custody.append import register_contract
+
+    desk = open_desk(folder, contract)
+    custodian = desk.key("custodian")
+    if not dry:
+        register_contract(desk.ledger, custodian, desk.terms)
+    return done(
+        {"type": "slaverify/contract-registered/1", "contract_digest": desk.terms.contract_digest},
+        Text(
+            f"contrato {desk.terms.contract_digest[:19]}… anotado",
+            f"contract {desk.terms.contract_digest[:19]}… recorded",
+        ),
         _ONE_HISTORY,
         as_json=as_json,
         dry=dry,

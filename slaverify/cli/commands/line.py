@@ -23,6 +23,9 @@ _CONTRACT = typer.Argument(..., metavar="CONTRACT", help=t("Contrato congelado."
 _BANK = typer.Option(..., "--bank", help=t("Carpeta del banco sellado.", "Folder of the sealed bank."))
 _OUT = typer.Option(..., "--out", help=t("Carpeta donde queda la corrida.", "Folder for the run."))
 _RESUME = typer.Option(False, "--resume", help=t("Sigue la corrida que quedó a medias.", "Go on with the run."))
+_CHANGE = typer.Option(
+    False, "--change-check", help=t("Compara la versión nueva; no decide el contrato.", "Compare the new version.")
+)
 _KEY = reporting.KEY
 _CRL = reporting.CRL
 _BY = typer.Option(..., "--authorized-by", help=t("Quién autoriza el informe.", "Who authorises the report."))
@@ -61,11 +64,12 @@ def audit(
     destination: Path = _OUT,
     authorized_by: str = _BY,
     resume: bool = _RESUME,
+    change: bool = _CHANGE,
     key: str | None = _KEY,
     crl: list[Path] = _CRL,
     as_json: bool = _JSON,
 ) -> int:
-    """Walk the whole line and say the verdict."""
+    """Walk the whole line and say the verdict; or what a change check found, which is none."""
     from slaverify.audit.walk import audit as walk
     from slaverify.cli.commands.probing import say_ignored_proxies
     from slaverify.cli.wiring import session_for
@@ -75,7 +79,7 @@ def audit(
     session = session_for(loaded, bank, destination, key, crls=crl)
     say_ignored_proxies()
     with _LineToType(session):
-        done = walk(session, resume=resume, authorised_by=authorized_by)
+        done = walk(session, resume=resume, authorised_by=authorized_by, change=change)
     return _finish(done, as_json)
 
 

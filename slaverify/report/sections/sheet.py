@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slaverify.canonical import JsonValue
+from slaverify.custody import SECOND_STAGE
 from slaverify.report import figures, runfacts
 from slaverify.report.facts import Facts
 from slaverify.report.words import (
@@ -37,6 +38,7 @@ def _rows(facts: Facts) -> Iterator[Node]:
     yield fact("instrument", say("sheet.instrument", profile=_code(facts, "method.profile"), digest=_method(facts)))
     yield fact("population", _population(facts), id="population")
     yield fact("sampling", _sampling(facts), id="sampling")
+    yield from _stages(facts)
     yield fact("drawn", _drawn(facts), id="drawn")
     yield fact("mode", say("sheet.mode", adapter=_code(facts, "endpoint.adapter"), url=_code(facts, "endpoint.url")))
     yield fact("performed", runfacts.period(facts, exact=True), id="performed")
@@ -103,6 +105,20 @@ def _sampling(facts: Facts) -> Node:
         strata=listing(parts) if parts else say("absent.agreed"),
         seed=code(str(facts.draw.get("seed"))),
     )
+
+
+def _stages(facts: Facts) -> Iterator[Node]:
+    """Say whether the second stage was sent, where the contract agrees on one."""
+    later = None if facts.draw is None else facts.draw.get("extension")
+    if not isinstance(later, Mapping):
+        return
+    n = sum(len(ids) for ids in later.values() if isinstance(ids, list | tuple))
+    run = facts.manifest.get("run_number")
+    opened = any(
+        runfacts.data(entry, "reason") == SECOND_STAGE and runfacts.data(entry, "run") == run
+        for entry in runfacts.entries(facts, "run_resumed")
+    )
+    yield fact("stages", say("sheet.stage_sent" if opened else "sheet.stage_kept", n=n), id="stages")
 
 
 def _drawn(facts: Facts) -> Node:

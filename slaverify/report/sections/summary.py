@@ -44,8 +44,8 @@ def summary(facts: Facts) -> Node:
             {"kind": "title", "id": "title", "text": say(_title(facts)), "number": code(report_id(facts))},
             paragraph("summary.date", id="date", day=day(text(facts.manifest, "closed_at"))),
             *_amends(facts),
-            _who(facts),
-            fact_table(_keys(facts), id="keys"),
+            who(facts),
+            keys_table(facts),
             _band(facts),
             *_opinion(facts),
             _table(facts, shown),
@@ -53,8 +53,8 @@ def summary(facts: Facts) -> Node:
             bullets([say(f"means.{facts.state}.{n}", **_args(facts)) for n in (1, 2, 3)], id="means"),
             bullets([say(f"means_not.{facts.state}.{n}", **_args(facts)) for n in (1, 2, 3)], id="means_not"),
             bullets(next_steps(facts), id="next"),
-            fact_table(_parties(facts), id="parties"),
-            _check(facts),
+            parties_table(facts),
+            check_block(facts),
         ],
     )
 
@@ -137,7 +137,7 @@ def _bound(entry: JsonObject, end: str, rounding: str) -> Node:
 
 def _planned(facts: Facts) -> int:
     if facts.scores is not None:
-        return len(facts.scores)
+        return sum(line.get("side") != "candidate" for line in facts.scores)
     return max((integer(metric.result, "n") for metric in facts.metrics), default=0)
 
 
@@ -197,9 +197,10 @@ def _chart(shown: list[Metric]) -> Iterator[Node]:
     yield chart("interval", {"list": list(alts), "last": "comma"}, {"panels": panels}, id="plot")
 
 
-def _who(facts: Facts) -> Node:
+def who(facts: Facts) -> Node:
+    """Say whose engine was asked, for whom and by whom."""
     return paragraph(
-        "summary.who",
+        "summary.who" if facts.comparison is None else "change.who",
         id="who",
         vendor=figures.organisation(facts, "vendor"),
         buyer=figures.organisation(facts, "buyer"),
@@ -218,7 +219,8 @@ def _band(facts: Facts) -> Node:
     }
 
 
-def _check(facts: Facts) -> Node:
+def check_block(facts: Facts) -> Node:
+    """Say how to check the report: mark, digest, command."""
     return {
         "kind": "check",
         "id": "check",
@@ -227,6 +229,11 @@ def _check(facts: Facts) -> Node:
         "lines": [say("check.word"), say("check.read")],
         "command": code(COMMAND[facts.language]),
     }
+
+
+def keys_table(facts: Facts) -> Node:
+    """Say of which contract, version, days and bank it speaks."""
+    return fact_table(_keys(facts), id="keys")
 
 
 def _keys(facts: Facts) -> Iterator[Node]:
@@ -252,6 +259,11 @@ def _bank(facts: Facts) -> Node:
     name = at(facts.bank, "name") if facts.bank is not None else None
     shown = foreign(name) if isinstance(name, str) else say("word.bank")
     return say("summary.bank", name=shown, n=drawn, size=size if isinstance(size, int) else 0)
+
+
+def parties_table(facts: Facts) -> Node:
+    """Name the parties and who pays."""
+    return fact_table(_parties(facts), id="parties")
 
 
 def _parties(facts: Facts) -> Iterator[Node]:
