@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from slaverify.canonical import JsonValue, loads_canonical
 from slaverify.cli.demo.servers import serve
 from slaverify.custody import read_ledger
 from tests.e2e.conftest import ENGINE
-from tests.e2e.line import Place, audit_arguments, make_place, slaverify, tsa, write_contract
+from tests.e2e.line import Place, audit_arguments, environment, make_place, slaverify, tsa, write_contract
 from tests.simulator.arithmetic import Calculator, items
 
 NEW = "aritmetica-2.0.0"
@@ -37,7 +39,17 @@ class NewCalculator(Calculator):
         return super().respond(json.dumps({"query": asked["ask"]["text"]}).encode())
 
 
-def checked(folder: Path, wrong: int, *more: str) -> tuple[Place, Calculator, Calculator, dict]:
+DISHONEST = """
+import sys
+import slaverify.audit.changing as changing
+from slaverify.cli import main
+changing.candidate_entry = lambda new: {"version": "9.9.9", "accepted_echoes": ["9.9.9"], "request_sha256": "00" * 32}
+sys.argv = ["slaverify", *sys.argv[1:]]
+sys.exit(main())
+"""
+
+
+def carry_out(folder: Path, wrong: int, start: list[str]) -> tuple[Place, Calculator, Calculator, str, str]:
     """Carry out a change check in which the new version errs in one sum of `wrong` (0: in none)."""
     place = make_place(folder, items(130, 42))
     old = Calculator()
@@ -51,9 +63,15 @@ def checked(folder: Path, wrong: int, *more: str) -> tuple[Place, Calculator, Ca
             "accepted_echoes": [NEW],
         }
         write_contract(place, f"{current}/q", authority, {**AGREED, "endpoint.candidate": named})
-        done = slaverify(place, *audit_arguments(place, "--change-check", "--json", *more))
-    assert done.stdout, done.stderr
-    return place, old, new, json.loads(done.stdout)
+        words = [sys.executable, *start, *audit_arguments(place, "--change-check", "--json")]
+        done = subprocess.run(words, env=environment(place), capture_output=True, text=True, check=False)
+    return place, old, new, done.stdout, done.stderr
+
+
+def checked(folder: Path, wrong: int) -> tuple[Place, Calculator, Calculator, dict]:
+    place, old, new, told, said = carry_out(folder, wrong, ["-m", "slaverify"])
+    assert told, said
+    return place, old, new, json.loads(told)
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +121,12 @@ def test_a_comparison_that_was_embellished_is_found(
         for one in records
     ]
     assert list(_comparison(bundle, contract, worse))
+
+
+@pytest.mark.nightly
+def test_the_ledger_names_the_version_that_the_contract_names(tmp_path: Path) -> None:
+    said = carry_out(tmp_path, 0, ["-c", DISHONEST])[4]
+    assert "SLV-R026" in said and "the new version on record is not the contract's" in said
 
 
 @pytest.mark.nightly

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -146,3 +147,22 @@ def test_what_opens_a_bank_is_destroyed_and_what_still_opens_it_is_said(table: T
     table.custody("custodian", "ledger", "checkpoint", bank)
     table.custody("custodian", "verify", bank, code=3)
     assert "SLV-K071" in table.custody("custodian", *words, "--yes", code=5)["error"]
+
+
+def test_a_copy_of_the_ledger_is_taken_in_line_by_line_and_a_fork_is_not(table: Table) -> None:
+    seal(table)
+    bank, copy = Path(table.bank), table.folder / "copia"
+    shutil.copytree(bank, copy)
+    for what in ("uno", "dos"):
+        table.custody("custodian", "ledger", "append", str(copy), "incident", "--set", f"what={what}")
+    size = lines(table.bank)
+    told = table.custody("custodian", "ledger", "accept", table.bank, str(copy / "ledger.jsonl"), "--dry-run")
+    assert (told["accepted"], lines(table.bank)) == (2, size)
+    assert table.custody("custodian", "ledger", "accept", table.bank, str(copy / "ledger.jsonl"))["accepted"] == 2
+    assert (bank / "ledger.jsonl").read_bytes() == (copy / "ledger.jsonl").read_bytes()
+    # Both write on their own: the two histories are not one any more.
+    for place, what in ((table.bank, "aquí"), (str(copy), "allá")):
+        table.custody("custodian", "ledger", "append", place, "incident", "--set", f"what={what}")
+    before = (bank / "ledger.jsonl").read_bytes()
+    refused = table.custody("custodian", "ledger", "accept", table.bank, str(copy / "ledger.jsonl"), code=4)
+    assert "SLV-K021" in refused["error"] and (bank / "ledger.jsonl").read_bytes() == before
