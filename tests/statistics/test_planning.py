@@ -82,6 +82,20 @@ def test_many_plans_by_brute_force() -> None:
         assert found == 1 or powers[0] < target
 
 
+@pytest.mark.parametrize(
+    ("threshold", "rate"), [("0.6", 0.8), ("0.6", 0.35), ("0.75", 0.95), ("0.75", 0.5), ("0.8", 0.99)]
+)
+@pytest.mark.parametrize("target", [0.5, 0.8, 0.9])
+def test_small_plans_by_brute_force(threshold: str, rate: float, target: float) -> None:
+    """From the n found on the power holds for every larger n, and one item fewer does not reach it."""
+    side = "pass" if rate > float(threshold) else "breach"
+    found = min_n_power(Decimal(threshold), rate, A, target, side)
+    assert found is not None
+    powers = [power(Decimal(threshold), rate, n, A, side) for n in range(found - 1, 3 * found + 50)]
+    assert powers[0] < target
+    assert min(powers[1:]) >= target
+
+
 def test_no_plan_on_the_wrong_side_or_out_of_reach() -> None:
     assert min_n_power(Decimal("0.95"), 0.95, A, 0.8, "pass") is None
     assert min_n_power(Decimal("0.95"), 0.90, A, 0.8, "pass") is None
