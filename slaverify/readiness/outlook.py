@@ -22,6 +22,7 @@ from slaverify.contract import (
     success_rate,
     unequal_weights,
 )
+from slaverify.contract.model.judge import Calibration
 from slaverify.readiness.designs import Counted, Design, OfBank, Staged, betting, clustered_n_eff, effective
 from slaverify.statistics import equivalent_labels, min_n_power
 
@@ -156,11 +157,11 @@ def design_of(contract: Contract, metric: Metric, cluster_size: int = CLUSTER_SI
     if has_integers(contract, metric):
         return _by_integers(contract, metric, n)
     n_eff, basis = _n_eff(contract, metric, n, min(alpha_pass, alpha_breach), cluster_size)
-    judged = _judged(contract, metric)
-    if not judged:
+    judged, judge = _judged(contract, metric), contract.judge
+    if judge is None or not judged:
         return Planned(effective(n_eff, t, alpha_pass, alpha_breach), basis, n_eff)
     share = judged / n
-    worth = _labels_worth(contract, round(judged * n_eff / n), t)
+    worth = _labels_worth(judge.calibration, max(1, round(judged * n_eff / n)), t)
     # The variance of a mix: the judged part counts for its labels' worth, the rest for its own items.
     n_judge = max(1.0, 1.0 / (share**2 / worth + (1 - share) / n_eff)) if worth else 1.0
     return Planned(effective(n_judge, t, alpha_pass, alpha_breach), "judge", n_judge, int(worth), judged)
@@ -238,10 +239,7 @@ def _judged(contract: Contract, metric: Metric) -> int:
     return sum(sizes[name] for name in judged_strata(contract, metric))
 
 
-def _labels_worth(contract: Contract, judged: int, t: float) -> float:
-    if contract.judge is None or judged < 1:
-        return 0.0
-    calibration = contract.judge.calibration
+def _labels_worth(calibration: Calibration, judged: int, t: float) -> float:
     each = max(calibration.min_per_class, calibration.min_labels // 2)
     sensitivity = float(calibration.min_sensitivity) or ASSUMED_JUDGE
     specificity = float(calibration.min_specificity) or ASSUMED_JUDGE
