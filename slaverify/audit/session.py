@@ -83,11 +83,10 @@ class Session:
 
     @property
     def custodian_here(self) -> PartyKey | None:
-        """The custodian's ledger key, None where it lies on another machine."""
-        try:
-            return self.custodian
-        except CustodyError:
-            return None
+        """The custodian's ledger key, None where it lies on another machine. Raises: CustodyError SLV-K071."""
+        registered = self.ledger.view.keys
+        found = self.keys.find_role("custodian", registered)
+        return found if found is not None and found.key_id in registered else None
 
     def _key(self, role: str) -> PartyKey:
         return self.keys.of_role(role, self.ledger.view.keys)

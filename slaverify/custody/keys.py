@@ -124,9 +124,8 @@ class KeyStore:
 
         Raises: CustodyError SLV-K071 if no party here has that role.
         """
-        held = [key for key in map(self.get, self.names()) if role in key.roles and key.name != RECEIPTS]
-        found = [key for key in held if key.key_id in registered] or held
-        if not found:
+        found = self.find_role(role, registered)
+        if found is None:
             raise fault(
                 71,
                 f"falta la clave de {role}",
@@ -134,7 +133,15 @@ class KeyStore:
                 where=str(self.folder),
                 fix=Text(f"créela con «slaverify keys new --role {role}»", f"`slaverify keys new --role {role}`"),
             )
-        return found[0]
+        return found
+
+    def find_role(self, role: str, registered: Container[str] = ()) -> PartyKey | None:
+        """Return what `of_role` does, None if no party here has that role.
+
+        Raises: CustodyError SLV-K071 if keys are there and cannot be read.
+        """
+        held = [key for key in map(self.get, self.names()) if role in key.roles and key.name != RECEIPTS]
+        return next(iter([key for key in held if key.key_id in registered] or held), None)
 
     def get(self, name: str) -> PartyKey:
         """Return a party's keys; of one whose age identity was destroyed what is left signs and opens nothing.

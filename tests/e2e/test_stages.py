@@ -126,3 +126,34 @@ def test_an_auditor_cannot_choose_the_stage(tmp_path: Path, errs: int, due: bool
     code, told = carry_out(place, Calculator(first(errs)), ["-c", DISHONEST.format(due=due)])
     assert code == 4, told
     assert "second stage" in told
+
+
+KILLED = """
+import os, sys
+import slaverify.audit.exchanging as exchanging
+from slaverify.cli import main
+real, calls = exchanging._send, []
+def send(*given):
+    calls.append(given)
+    if len(calls) == 2:
+        os._exit(9)
+    return real(*given)
+exchanging._send = send
+sys.argv = ["slaverify", *sys.argv[1:]]
+sys.exit(main())
+"""
+
+
+@pytest.mark.nightly
+def test_a_kill_between_the_stages_repeats_neither(tmp_path: Path) -> None:
+    place, vendor = make_place(tmp_path, items(125, 32)), Calculator(first(6))
+    with serve(vendor.respond) as url, tsa(place.authority) as authority:
+        write_contract(place, f"{url}/q", authority, STAGED)
+        words = [sys.executable, "-c", KILLED, *audit_arguments(place)]
+        assert subprocess.run(words, env=environment(place), capture_output=True, check=False).returncode == 9
+        assert (questions(vendor), resumptions(place)) == (90, ["second_stage"])
+        assert slaverify(place, *audit_arguments(place, "--resume")).returncode == 0
+    assert questions(vendor) == 150
+    assert all(vendor.asked[str(item.query)] <= 1 for item in items(125, 32))
+    assert resumptions(place) == ["second_stage"]
+    assert verified(place)[0] == 0, verified(place)[1]
