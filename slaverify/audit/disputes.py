@@ -20,7 +20,7 @@ from slaverify.custody.keys import PartyKey
 from slaverify.custody.shapes import read_time
 from slaverify.decision import Disputed, RunValidity, decide, dispute_states, inputs, results
 from slaverify.errors import ApplicationError, Text
-from slaverify.evidence import run_validity
+from slaverify.evidence import calibrations, run_validity
 from slaverify.evidence.read import open_folder
 
 MAX_CLAIM = 5000
@@ -139,12 +139,14 @@ def window(session: Session, number: int) -> datetime | None:
 def status(session: Session, number: int) -> DisputeStatus:
     """Return where the disputes of a run stand, and the states as scored, for the vendor and against."""
     found, bundle = known_disputes(session, number), open_folder(session.run_folder(number))
+    people = calibrations(bundle, session.contract, number, rulings(found)) if bundle.has(SCORES) else {}
     states = dispute_states(
         session.contract.model,
         list(bundle.lines(SCORES)) if bundle.has(SCORES) else [],
         run_validity(bundle, session.contract, number),
         disputed=[one.item for one in found if one.state == "open"],
         upheld=[one.item for one in found if one.state == "upheld"],
+        calibrations=people,
     )
     return DisputeStatus(found, window(session, number), states)
 
@@ -166,11 +168,12 @@ def amended(session: Session, number: int) -> Amended:
     upheld = [one.item for one in found if one.state == "upheld"]
     validity = run_validity(bundle, session.contract, number)
     # More upheld than the contract bears: the run as a whole does not count.
-    states = dispute_states(model, records, validity, disputed=(), upheld=upheld)
+    people = calibrations(bundle, session.contract, number, rulings(found)) if records else {}
+    states = dispute_states(model, records, validity, disputed=(), upheld=upheld, calibrations=people)
     if validity.valid and states.state.value == "INVALID_RUN":
         validity = RunValidity(valid=False, reason="disputes")
     counted = inputs(model, records, rulings(found))
-    measured = results(model, counted, validity)
+    measured = results(model, counted, validity, people)
     lines = [{"item": one.item, "claim": _claim(session, number, one), "state": one.state} for one in found]
     return Amended(counted, measured, decide(model, measured, validity), jsonl(lines))
 

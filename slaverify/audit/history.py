@@ -9,13 +9,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from slaverify.canonical import JsonObject, JsonValue, jcs, sha256_hex
+from slaverify.canonical import JsonObject, JsonValue, digest_of, jcs, sha256_hex
 from slaverify.contract import LoadedContract, method_digest
 from slaverify.custody import LedgerView
-from slaverify.evidence import AMENDMENT, Bundle
+from slaverify.evidence import AMENDMENT, CALIBRATION, Bundle, calibration_facts
 from slaverify.report.history import TYPE, read_history, started_without_line
-
-_CALIBRATION = "judging/calibration.json"
 
 
 def history_line(
@@ -92,19 +90,28 @@ def _published(bundle: Bundle, contract: LoadedContract, report_id: str, signed_
         "measured_to": max(times, default=None),
         "issued_at": header.closed_at,
         "metrics": [_metric(entry, states) for entry in _list(results.get("metrics"))],
-        "judge": _judge(bundle),
+        "judge": _judge(bundle, contract),
         "state": decision["state"],
         "bundle_digest": bundle.digest,
         "signed_digest": signed_digest,
     }
 
 
-def _judge(bundle: Bundle) -> JsonObject | None:
-    """Return who judged and how well it agreed with people, as far as the evidence of the judge says."""
-    if not bundle.has(_CALIBRATION):
+def _judge(bundle: Bundle, contract: LoadedContract) -> JsonObject | None:
+    """Return who judged (digest of the agreed judge) and how well it agreed with people; None without a judge.
+
+    Of several criteria it is the one that they agree on least; nothing but a count of 0 where nobody read anything.
+    """
+    if contract.model.judge is None:
         return None
-    record = bundle.json(_CALIBRATION)
-    return {key: record.get(key) for key in ("digest", "labels", "sensitivity", "specificity", "kappa")}
+    said = calibration_facts(bundle.json(CALIBRATION))[0] if bundle.has(CALIBRATION) else None
+    return {
+        "digest": digest_of(jcs(contract.tree["judge"])),
+        "labels": 0 if said is None else said.labels,
+        "sensitivity": None if said is None else said.sensitivity,
+        "specificity": None if said is None else said.specificity,
+        "kappa": None if said is None else said.kappa,
+    }
 
 
 def _metric(entry: Mapping[str, JsonValue], states: Mapping[str, JsonValue]) -> JsonObject:

@@ -63,6 +63,10 @@ class Unclosed:
         """Return the bytes of a file."""
         return self._bundle.read(path)
 
+    def records(self, path: str) -> tuple[JsonObject, ...]:
+        """Return the lines of a record file."""
+        return self._bundle.records(path)
+
     def withheld(self, path: str) -> bool:
         """Say that nothing is left out."""
         return False

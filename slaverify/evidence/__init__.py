@@ -18,6 +18,7 @@ from slaverify.evidence.bundle import (
 from slaverify.evidence.calibrated import (
     CALIBRATION,
     calibration_committed,
+    calibration_facts,
     calibrations,
     labelled_run,
     record_again,
@@ -110,6 +111,7 @@ __all__ = [
     "build_manifest",
     "bundle_digest",
     "calibration_committed",
+    "calibration_facts",
     "calibrations",
     "close",
     "cms_problems",

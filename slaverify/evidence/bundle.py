@@ -47,8 +47,10 @@ from slaverify.evidence.problems import bad_record, differs, over_limit
 
 PUBLIC = "public"
 PARTIES = "parties"
-MAX_READ = 16 * 1024**2
-"""Most bytes that `Bundle.read` holds at once; larger record files are read by `lines`."""
+MAX_READ = 64 * 1024**2
+"""Most bytes that `Bundle.read` holds at once (index and plan of 100,000 items); record files are read by `lines`."""
+MAX_JSON = 16 * 1024**2
+"""Most bytes of a `.json` file that is parsed whole."""
 MAX_KEPT = 24 * 1024**2
 """Most bytes of record files whose parsed lines are kept: those of some 12,000 answers. More are parsed again."""
 
@@ -164,7 +166,7 @@ class Bundle:
     def json(self, path: str) -> JsonObject:
         """Return a `.json` file, which must be RFC 8785 bytes. Raises: EvidenceError SLV-E006, SLV-E003, SLV-E009."""
         try:
-            return loads_canonical(self.read(path), max_depth=MAX_DEPTH)
+            return loads_canonical(self.read(path, MAX_JSON), max_depth=MAX_DEPTH)
         except StrictJsonError as error:
             raise bad_record(path, str(error)) from error
 

@@ -49,16 +49,21 @@ def labelled_run(bundle: Bundle, contract: LoadedContract, number: int | None = 
 
 
 def calibrations(
-    bundle: Bundle, contract: LoadedContract, number: int | None = None
+    bundle: Bundle, contract: LoadedContract, number: int | None = None, rulings: Mapping[str, str] | None = None
 ) -> Mapping[str, MetricCalibration]:
-    """Return the calibration of each judged metric; empty where no person read anything. Raises: as `labelled_run`."""
+    """Return the calibration of each judged metric; empty where no person read anything.
+
+    `rulings`: what disputes upheld since make of the count by item id; None: what the bundle's own ledger says.
+    Raises: as `labelled_run`.
+    """
     record = json_if_there(bundle, CALIBRATION)
     if record is not None and record.get("design") == EXTERNAL:
         return external_calibrations(contract.model, record)
     run = labelled_run(bundle, contract, number)
     if run is None or not any(run.book.values()):
         return {}
-    return metric_calibrations(run, list(bundle.lines(SCORES)), dispute_rulings(bundle, contract, number))
+    upheld = dispute_rulings(bundle, contract, number) if rulings is None else rulings
+    return metric_calibrations(run, list(bundle.lines(SCORES)), upheld)
 
 
 def record_again(bundle: Bundle, contract: LoadedContract, number: int | None = None) -> JsonObject | None:

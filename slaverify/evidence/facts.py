@@ -52,7 +52,6 @@ from slaverify.evidence.validity import checkpoint_evidence, ledger_view
 
 _DEPARTURES = ("run_resumed", "run_aborted", "item_voided", "incident", "draw_defaulted")
 """Entries of the ledger that depart from the plan of a run."""
-_MAX_INDEX = 64 * 1024**2
 
 
 def limitation_facts(bundle: Bundle, contract: LoadedContract, number: int | None = None) -> LimitationFacts:
@@ -180,7 +179,7 @@ def _reused(bundle: Bundle, terms: Terms, view: LedgerView, record: RunRecord | 
     if record is None or record.draw is None:
         return 0
     drawn = record.draw.seq
-    events = ledger_events(parse_index(bundle.read(INDEX, _MAX_INDEX)), view, terms.exposure_group)
+    events = ledger_events(parse_index(bundle.read(INDEX)), view, terms.exposure_group)
     before = item_states(event for event in events if event.seq < drawn)
     sample = block(bundle.json(DRAW).get("sample"), DRAW)
     ids = {item for found in sample.values() if isinstance(found, list) for item in found}

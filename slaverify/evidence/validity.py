@@ -40,7 +40,6 @@ from slaverify.evidence.reading import LEDGER, OUTCOMES, PANEL, VOTES, checkpoin
 from slaverify.judging import unstable
 
 _BANK = "custody/bank_manifest.json"
-_MAX_LEDGER = 64 * 1024**2
 
 
 def run_validity(bundle: Bundle, contract: LoadedContract, number: int | None = None) -> RunValidity:
@@ -104,7 +103,7 @@ def _disputes(contract: LoadedContract, upheld: int) -> str | None:
 
 def ledger_view(bundle: Bundle, terms: Terms) -> LedgerView:
     """Return the bundle's ledger, verified against origin and key of the contract. Raises: CustodyError."""
-    return read_ledger(bundle.read(LEDGER, _MAX_LEDGER), terms.trust)
+    return read_ledger(bundle.read(LEDGER), terms.trust)
 
 
 def _ending(record: RunRecord) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, digest_of, loads_jsonl, loads_object
+from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, digest_of, loads_object
 from slaverify.errors import ReportError, Text
 from slaverify.report.level import CustodyLevel, custody_level
 
@@ -30,6 +30,9 @@ class BundleFiles(Protocol):
 
     def read(self, path: str) -> bytes:
         """Return the bytes of `path`."""
+
+    def records(self, path: str) -> tuple[JsonObject, ...]:
+        """Return the lines of a record file, each canonical; nobody changes them."""
 
     def withheld(self, path: str) -> bool:
         """Tell whether the manifest lists `path` and this edition leaves it out."""
@@ -262,7 +265,7 @@ def _lines(bundle: BundleFiles, path: str) -> tuple[JsonObject, ...] | None:
     if not bundle.has(path):
         return None
     try:
-        return tuple(loads_jsonl(bundle.read(path)))
+        return bundle.records(path)
     except StrictJsonError as error:
         raise _broken(path, str(error)) from error
 

@@ -17,7 +17,6 @@ from slaverify.verify.trees import count, objects, text
 
 _KEYS = {"type", "number", "report_id", "signed_digest", "reason", "changes"}
 _GROUNDS = ("dispute_resolved", "incident", "calibration")
-_MAX_LEDGER = 64 * 1024**2
 
 
 def amendment_parts(bundle: Bundle, contract: LoadedContract, report: JsonObject | None) -> Iterator[Part]:
@@ -48,7 +47,7 @@ def amendment_parts(bundle: Bundle, contract: LoadedContract, report: JsonObject
 
 def _ground(bundle: Bundle, contract: LoadedContract, tree: JsonObject) -> Iterator[Part]:
     trust = terms_of(contract.tree, contract.digest).trust
-    view = read_ledger(bundle.read("custody/ledger.jsonl", _MAX_LEDGER), trust)
+    view = read_ledger(bundle.read("custody/ledger.jsonl"), trust)
     old = view.find("report_issued", contract_digest=contract.digest, signed_digest=text(tree, "signed_digest"))
     if old is None or old.data.get("report_id") != tree["report_id"]:
         yield failed(Text("el libro no conoce el informe enmendado", "the ledger does not know the amended report"))

@@ -44,8 +44,6 @@ from slaverify.verify.material import Material
 from slaverify.verify.run_records import record_parts
 
 LEDGER = "custody/ledger.jsonl"
-_MAX_LEDGER = 64 * 1024**2
-_MAX_INDEX = 64 * 1024**2
 
 
 def ledger_parts(material: Material, custody: CustodySet | Part | None) -> list[Part]:
@@ -106,7 +104,7 @@ def _pinned(material: Material, terms: Terms) -> Terms:
 
 
 def _view(bundle: Bundle, header: Header, terms: Terms) -> LedgerView:
-    view = read_ledger(bundle.read(LEDGER, _MAX_LEDGER), terms.trust)
+    view = read_ledger(bundle.read(LEDGER), terms.trust)
     view.against(header.ledger.size, bytes.fromhex(header.ledger.root))
     if view.size != header.ledger.size or view.origin != header.ledger.origin:
         raise ValueError("the ledger goes beyond the checkpoint of the manifest")
@@ -175,7 +173,7 @@ def _bank(material: Material, custody: CustodySet) -> Iterator[Part]:
     read = custody.bundle.read
     bank = check_bank(
         read("custody/bank_manifest.json"),
-        read("custody/index.jsonl", _MAX_INDEX),
+        read("custody/index.jsonl"),
         read("custody/bank.checkpoint"),
         bank_digest=custody.contract.model.evaluation_set.bank_digest,
         log_vkey=custody.terms.vkey,

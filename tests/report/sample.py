@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from math import comb, sqrt
 
-from slaverify.canonical import digest_of, jcs, jsonl, loads_object, real9
+from slaverify.canonical import digest_of, jcs, jsonl, loads_jsonl, loads_object, real9
 
 STATES = ("PASS", "BREACH", "INCONCLUSIVE", "NOT_MEASURED", "INVALID_RUN")
 CLOSED_AT = "2026-09-03T14:05:09Z"
@@ -39,6 +39,9 @@ class MemoryBundle:
 
     def read(self, path: str) -> bytes:
         return self.files[path]
+
+    def records(self, path: str):
+        return tuple(loads_jsonl(self.files[path]))
 
     def has(self, path: str) -> bool:
         return path in self.files

@@ -202,3 +202,27 @@ def test_no_interval_that_a_run_can_end_with_stops_the_report(low, high, rate, s
             entry.update(x=right, failures=entry["n"] - right)
     files["statistics/results.json"] = jcs(results)
     assert html_of(sample.MemoryBundle(files), language)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "no medida, porque el contrato no la pide"),
+        (
+            {"endpoint.response": {"answer": "$.a", "confidence": "$.c"}},
+            "está en las respuestas que guardan las partes",
+        ),
+        ({}, "no medida, porque cada pregunta se hizo una vez"),
+        ({"repetitions.per_item": 3}, "cada pregunta se hizo 3 veces; ver L03"),
+    ],
+)
+def test_what_is_not_tabulated_is_said_as_it_is(changes, said):
+    assert said in html_of(sample.bundle("PASS", **changes))
+
+
+def test_the_tipping_point_says_what_changes_the_state_and_what_reaches_each():
+    # 34 failures where 5 keep it and 21 break it: 20 is the first number that breaks it no more.
+    assert (
+        "14 veredictos distintos cambiarían el estado. CUMPLE: harían falta 29 más a favor; NO CUMPLE: ya es su estado."
+        in html_of(sample.bundle("BREACH"))
+    )

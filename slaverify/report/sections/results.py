@@ -112,7 +112,7 @@ def results(facts: Facts) -> Node:
     blocks.extend(_wrong(facts))
     blocks.extend(paths(facts))
     blocks.append(heading("results.apart", 3))
-    blocks.append(bullets([_abstentions(facts), say("results.confidence_absent"), say("results.dispersion_absent")]))
+    blocks.append(bullets([_abstentions(facts), _confidence(facts), _dispersion(facts)]))
     blocks.extend(_references(facts))
     return section("results", blocks)
 
@@ -315,6 +315,19 @@ def _references(facts: Facts) -> Iterator[Node]:
             for entry in listed
         ]
     )
+
+
+def _confidence(facts: Facts) -> Node:
+    """Say what became of the confidence that an engine declares: kept with the answers, which no public page shows."""
+    asked = facts.agreed("endpoint.response.confidence") is not None
+    return say("results.confidence_kept" if asked else "results.confidence_absent")
+
+
+def _dispersion(facts: Facts) -> Node:
+    times = facts.agreed("repetitions.per_item")
+    if isinstance(times, int) and times > 1:
+        return say("results.dispersion_seen", n=times)
+    return say("results.dispersion_absent")
 
 
 def _abstentions(facts: Facts) -> Node:

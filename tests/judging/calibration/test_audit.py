@@ -15,7 +15,7 @@ import pytest
 from slaverify.canonical import loads_jsonl
 from slaverify.cli import run as typed
 from slaverify.custody import read_ledger
-from tests.e2e.line import Place, audit_arguments
+from tests.e2e.line import ORGANISATION, Place, audit_arguments
 from tests.judging.line import judged_audit
 from tests.simulator.judges import Clerk, JudgeServer, perfect, word
 
@@ -160,6 +160,20 @@ def test_people_label_differ_and_settle_and_the_audit_ends_with_the_measured_err
     bundle = str(waiting.place.bundle())
     assert waiting.type("verify", pdf, "--bundle", bundle, "--contract", str(waiting.place.contract)) == 0
     assert waiting.type("calibrate", run) == 0, "again, and nothing moves"
+    _check_amendment(waiting, pdf)
+
+
+def _check_amendment(desk: Desk, pdf: str) -> None:
+    """What people read decides the amended report too, and stands in the history of both."""
+    words = ["report", desk.run, "--amends", pdf, "--reason", "Errata en la portada", "--authorized-by", ORGANISATION]
+    assert desk.type(*words) in (0, 1, 3)
+    (place,) = (desk.place.run / "amended" / "1").glob("*/statistics/results.json")
+    assert json.loads(place.read_bytes()) == desk.read("statistics/results.json")
+    (history,) = (desk.place.run.parent / "history").glob("*.jsonl")
+    first, second = (json.loads(row)["judge"] for row in history.read_bytes().splitlines())
+    assert first == second
+    assert (first["labels"], first["sensitivity"], first["specificity"]) == (60, "1.000000000", "1.000000000")
+    assert first["digest"].startswith("sha256:")
 
 
 def careless(row: dict[str, str]) -> dict[str, str]:
