@@ -155,7 +155,8 @@ class Catalogue:
             digits = node["digits"]
             if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 9:
                 raise ValueError("digits")
-            return escape(numbers.real(_decimal(node["real"]), digits, limit, self.locale))
+            rounding = _text(node, "rounding") if "rounding" in node else "near"
+            return escape(numbers.real(_decimal(node["real"]), digits, limit, self.locale, rounding))
         if "instant" in node:
             return escape(numbers.instant(_text(node, "instant"), self.locale))
         if "clock" in node:

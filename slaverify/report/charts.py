@@ -27,6 +27,8 @@ BAR_LEFT = 190
 BAR_RIGHT = 600
 BAR = 22
 _STEPS = (Decimal("0.01"), Decimal("0.02"), Decimal("0.05"), Decimal("0.10"), Decimal("0.20"))
+_LEAST, _MOST = -6, 12
+"""Powers of ten among which the steps of a scale that is no share are sought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,19 @@ class Point:
 
 
 def interval_panel(
-    threshold: Decimal, direction: str, rows: Sequence[tuple[Decimal, Decimal, Decimal]], width: int = WIDTH
+    threshold: Decimal,
+    direction: str,
+    rows: Sequence[tuple[Decimal, Decimal, Decimal]],
+    width: int = WIDTH,
+    *,
+    shares: bool = True,
 ) -> IntervalPanel:
-    """Lay out the rows (low, rate, high) of one metric around its threshold; shares in [0, 1], `width` in pixels."""
-    low, high = _range([threshold, *(bound for row in rows for bound in row)])
+    """Lay out the rows (low, rate, high) of one metric around its threshold; `width` in pixels.
+
+    `shares`: all lie in [0, 1]; else on the metric's own scale.
+    """
+    values = [threshold, *(bound for row in rows for bound in row)]
+    low, high = _range(values) if shares else _own_range(values)
     scale = _Scale(low, high, Decimal(EDGE), Decimal(width - EDGE))
     height = TOP + ROW * len(rows) + AXIS
     limit = scale.x(threshold)
@@ -113,7 +124,7 @@ def interval_panel(
         word_anchor="start" if starts else "end",
         better_is_right=better_is_right,
         marks=tuple(_mark(number, [scale.x(value) for value in row]) for number, row in enumerate(rows)),
-        ticks=_ticks(scale, limit),
+        ticks=_ticks(scale, limit, shares=shares),
     )
 
 
@@ -146,15 +157,26 @@ def _range(values: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
     return max(low - room, Decimal(0)), min(high + room, Decimal(1))
 
 
-def _ticks(scale: _Scale, limit: Decimal) -> tuple[Tick, ...]:
+def _own_range(values: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
+    low, high = min(values), max(values)
+    room = (high - low) * Decimal("0.18") or Decimal(1)
+    return low - room, high + room
+
+
+def _own_steps() -> tuple[Decimal, ...]:
+    return tuple(Decimal(lead).scaleb(power) for power in range(_LEAST, _MOST) for lead in (1, 2, 5))
+
+
+def _ticks(scale: _Scale, limit: Decimal, *, shares: bool) -> tuple[Tick, ...]:
     room = (scale.right - scale.left) / 40
-    step = next((step for step in _STEPS if (scale.high - scale.low) / step <= room), _STEPS[-1])
+    steps = _STEPS if shares else _own_steps()
+    step = next((step for step in steps if (scale.high - scale.low) / step <= room), steps[-1])
     value = (scale.low / step).to_integral_value(rounding="ROUND_CEILING") * step
     ticks = []
     while value <= scale.high:
         x = scale.x(value)
         # 0 and 1 have no label: nothing measured is "0 %" or "100 %", and the eye would read it so.
-        if 0 < value < 1 and abs(x - limit) >= LABEL:
+        if (not shares or 0 < value < 1) and abs(x - limit) >= LABEL:
             ticks.append(Tick(_text(x), value))
         value += step
     return tuple(ticks)

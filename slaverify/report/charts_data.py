@@ -18,6 +18,8 @@ def panel(entry: JsonObject, title: JsonValue, rows: Sequence[tuple[JsonObject, 
     return {
         "title": title,
         "threshold": text(entry, "threshold"),
+        "limit": figures.threshold(entry),
+        "unit": "share" if figures.is_share(entry) else "number",
         "direction": text(entry, "direction"),
         "rows": [row(entry, None), *(row(other, label) for other, label in rows if figures.is_measured(other))],
     }

@@ -9,8 +9,10 @@ from decimal import Decimal
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report.facts import Facts, Metric, at, integer, text
-from slaverify.report.words import Node, code, foreign, listing, real, say, share
+from slaverify.report.words import Node, amount, code, foreign, listing, real, say, share
 
+_DIGITS = 3
+"""Decimals of a value that is no share, at least."""
 RUN_REASONS = frozenset(
     {"bank_digest", "ledger", "run_aborted", "run_not_ended", "engine_version", "clock", "disputes"}
 )
@@ -102,9 +104,8 @@ def observed(entry: JsonObject) -> Node:
     """Say what was counted: 115 de 120 (95,8 %)."""
     if not is_measured(entry):
         return say("figure.not_measured", reason=reason(entry.get("reason")))
-    if entry.get("kind") not in ("rate", "quantile"):
-        limit = text(entry, "threshold")
-        return say("figure.value", value=real(text(entry, "rate"), 3, limit), n=integer(entry, "n"))
+    if not is_share(entry):
+        return say("figure.value", value=valued(entry, text(entry, "rate"), "near"), n=integer(entry, "n"))
     n, seen = calls(entry), events(entry)
     if seen in (0, n):
         return say("figure.bare", x=seen, total=n)
@@ -118,29 +119,43 @@ def shown(metric: Metric) -> Node:
     return say("figure.not_measured", reason=reason(metric.reason))
 
 
+def is_share(entry: JsonObject) -> bool:
+    """Tell whether the metric is a share of counted answers; a mean and a corpus rate stand on scales of their own."""
+    return entry.get("kind") not in ("mean", "corpus_rate")
+
+
+def valued(entry: JsonObject, value: str, rounding: str) -> Node:
+    """Say a value of the metric: a mean in its own scale; a share, and errors per weight below 1, in per cent."""
+    limit = None if rounding == "exact" else text(entry, "threshold")
+    if is_share(entry) or (entry.get("kind") == "corpus_rate" and 0 < Decimal(value) < 1):
+        return share(value, rounding, limit)
+    return amount(value, rounding, _DIGITS, limit)
+
+
 def interval(entry: JsonObject, method: str = "exact") -> Node:
     """Say an interval, rounded outward: 90,5 % a 98,6 %; at an end of the scale only the other bound."""
     low, high = at(entry, f"{method}.low"), at(entry, f"{method}.high")
     if not isinstance(low, str) or not isinstance(high, str):
         return say("figure.no_interval")
-    limit = text(entry, "threshold")
+    if not is_share(entry):
+        return say("interval.both", low=valued(entry, low, "down"), high=valued(entry, high, "up"))
     if Decimal(low) <= 0 and Decimal(high) >= 1:
         return say("interval.unbounded")
     if Decimal(low) <= 0:
-        return say("interval.up_to", high=share(high, "up", limit))
+        return say("interval.up_to", high=valued(entry, high, "up"))
     if Decimal(high) >= 1:
-        return say("interval.from", low=share(low, "down", limit))
-    return say("interval.both", low=share(low, "down", limit), high=share(high, "up", limit))
+        return say("interval.from", low=valued(entry, low, "down"))
+    return say("interval.both", low=valued(entry, low, "down"), high=valued(entry, high, "up"))
 
 
 def required(entry: JsonObject) -> Node:
     """Say the threshold with its direction: al menos 90 %."""
-    return say(f"required.{text(entry, 'direction')}", limit=share(text(entry, "threshold"), "exact"))
+    return say(f"required.{text(entry, 'direction')}", limit=threshold(entry))
 
 
 def threshold(entry: JsonObject) -> Node:
     """Say the threshold alone."""
-    return share(text(entry, "threshold"), "exact")
+    return valued(entry, text(entry, "threshold"), "exact")
 
 
 def numbers(entry: JsonObject) -> Node:

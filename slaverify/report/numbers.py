@@ -48,12 +48,17 @@ def count(value: int, locale: Locale) -> str:
     return format_decimal(value, locale=locale)
 
 
-def real(value: Decimal, digits: int, against: Decimal | None, locale: Locale) -> str:
-    """Print a real number with at least `digits` decimals; below 1 in 10,000 in size: `< 0,0001`."""
+def real(value: Decimal, digits: int, against: Decimal | None, locale: Locale, rounding: str = "near") -> str:
+    """Print a real number with at least `digits` decimals; below 1 in 10,000 in size: `< 0,0001`.
+
+    `rounding` is a key of `ROUNDINGS`, or `exact` for an agreed figure, printed as it stands.
+    """
+    if rounding == "exact":
+        return _decimal(value.normalize(_WIDE), locale)
     least = Decimal("0.0001")
-    if 0 < value < least and (against is None or against >= least):
+    if rounding == "near" and 0 < value < least and (against is None or against >= least):
         return f"<{NBSP}{_decimal(least, locale)}"
-    return _decimal(settled(value, "near", digits, against), locale)
+    return _decimal(settled(value, rounding, digits, against), locale)
 
 
 def percentage(value: Decimal, rounding: str, against: Decimal | None, locale: Locale) -> str:

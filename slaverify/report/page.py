@@ -92,6 +92,10 @@ def templates_sha256() -> str:
     return sha256_hex("".join(lines).encode("ascii"))
 
 
+_MOST = Decimal(10) ** 12
+"""Largest number that a chart draws."""
+
+
 class _Drawing:
     """What the templates ask about charts."""
 
@@ -99,9 +103,14 @@ class _Drawing:
         self._catalogue = catalogue
 
     def panel(self, data: JsonObject, half: bool) -> charts.IntervalPanel:
-        rows = [(_decimal(row["low"]), _decimal(row["rate"]), _decimal(row["high"])) for row in _objects(data["rows"])]
+        shares = data["unit"] == "share"
+        rows = [
+            (_decimal(row["low"], shares), _decimal(row["rate"], shares), _decimal(row["high"], shares))
+            for row in _objects(data["rows"])
+        ]
         width = charts.HALF if half else charts.WIDTH
-        return charts.interval_panel(_decimal(data["threshold"]), str(data["direction"]), rows, width)
+        limit = _decimal(data["threshold"], shares)
+        return charts.interval_panel(limit, str(data["direction"]), rows, width, shares=shares)
 
     def bars(self, rows: JsonValue) -> Sequence[charts.BarMark]:
         return charts.bars([_count(row["count"]) for row in _objects(rows)])
@@ -109,8 +118,10 @@ class _Drawing:
     def timeline(self, points: JsonValue) -> Sequence[charts.Point]:
         return charts.timeline([str(point["at"]) for point in _objects(points)])
 
-    def share(self, value: Decimal | str) -> str:
-        return numbers.percentage(Decimal(value), "exact", None, self._catalogue.locale)
+    def tick(self, value: Decimal, unit: str) -> str:
+        if unit == "share":
+            return numbers.percentage(value, "exact", None, self._catalogue.locale)
+        return numbers.real(value, 0, None, self._catalogue.locale, "exact")
 
     def code_path(self, payload: JsonValue) -> Mapping[str, object]:
         """Return the QR mark of a text: its size in modules and the path of its dark ones."""
@@ -158,13 +169,18 @@ def _objects(value: JsonValue) -> list[JsonObject]:
     return [member for member in value if isinstance(member, Mapping)]
 
 
-def _decimal(value: JsonValue) -> Decimal:
+def _decimal(value: JsonValue, share: bool) -> Decimal:
     try:
         number = Decimal(str(value))
     except InvalidOperation as error:
         raise ValueError("no decimal") from error
-    if not number.is_finite() or not 0 <= number <= 1 or len(str(value)) > 40:
-        raise ValueError("no share")
+    if (
+        not number.is_finite()
+        or len(str(value)) > 40
+        or abs(number) > (1 if share else _MOST)
+        or (share and number < 0)
+    ):
+        raise ValueError("no share" if share else "no number of a chart")
     return number
 
 

@@ -44,6 +44,11 @@ def real(value: str, digits: int, against: str | None = None) -> Node:
     return {"real": value, "digits": digits, "against": against}
 
 
+def amount(value: str, rounding: str, digits: int, against: str | None = None) -> Node:
+    """Return a value on a scale of its own; `rounding` is `near`, `down`, `up`, or `exact` for an agreed figure."""
+    return {"real": value, "digits": digits, "against": against, "rounding": rounding}
+
+
 def instant(text: str) -> Node:
     """Return a point in time (RFC 3339), printed in UTC to the second."""
     return {"instant": text}

@@ -226,3 +226,39 @@ def test_the_tipping_point_says_what_changes_the_state_and_what_reaches_each():
         "14 veredictos distintos cambiarían el estado. CUMPLE: harían falta 29 más a favor; NO CUMPLE: ya es su estado."
         in html_of(sample.bundle("BREACH"))
     )
+
+
+def rescaled(kind: str, direction: str, limit: str, rate: str, low: str, high: str):
+    """A bundle whose first metric is no share: a mean of marks, or errors per word."""
+    bundle = sample.bundle("PASS")
+    path = "statistics/results.json"
+    tree = json.loads(bundle.files[path])
+    tree["metrics"][0].update(
+        kind=kind, direction=direction, threshold=limit, rate=rate, exact={"low": low, "high": high},
+        wilson={"low": None, "high": None}, zero_bound=None,
+    )  # fmt: skip
+    tree["strata"] = [entry for entry in tree["strata"] if entry["id"] != tree["metrics"][0]["id"]]
+    bundle.files[path] = jcs(tree)
+    return bundle
+
+
+def test_a_mean_is_printed_on_its_own_scale_and_never_as_a_percentage():
+    html = html_of(rescaled("mean", "at_least", "4.0", "4.213500000", "4.049600000", "4.377200000"))
+    for words in (
+        "al menos 4<",
+        "4,214 (n = 120)",
+        "4,049 a 4,378",
+        ">umbral 4<",
+        "la cota inferior del intervalo, 4,049",
+    ):
+        assert words in html, words
+    assert "400\N{NO-BREAK SPACE}%" not in html
+
+
+def test_errors_per_word_are_printed_in_per_cent_up_to_one_a_word():
+    html = html_of(rescaled("corpus_rate", "at_most", "0.02", "0.006000000", "0.003100000", "0.011200000"))
+    for words in ("a lo más 2 %", "0,6 % (n = 120)", "0,3 % a 1,2 %"):
+        assert words.replace(" %", "\N{NO-BREAK SPACE}%") in html, words
+    many = html_of(rescaled("corpus_rate", "at_most", "1.5", "1.200000000", "0.900000000", "1.400000000"))
+    for words in ("a lo más 1,5<", "1,200 (n = 120)"):
+        assert words in many, words

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slaverify.canonical import JsonObject, JsonValue
-from slaverify.report.facts import Facts, at, integer, objects, text
+from slaverify.report.facts import Facts, at, integer, objects, text, texts
 from slaverify.report.words import (
     Node,
     bullets,
@@ -158,7 +158,7 @@ def _baselines(summary: JsonObject) -> Iterator[Node]:
 
 
 def _patterns(summary: JsonObject) -> Iterator[Node]:
-    found = [word for word in _words(summary.get("patterns")) if word in PATTERNS]
+    found = [word for word in texts(summary.get("patterns")) if word in PATTERNS]
     if found:
         yield paragraph("paths.patterns_lead")
         yield bullets([say(f"path_pattern.{word}") for word in found], id="path-patterns")
@@ -172,7 +172,7 @@ def _worst(summary: JsonObject) -> Iterator[Node]:
             "paths.worst",
             item=code(text(one, "item_id")),
             adjusted=_real(one, "s_adj"),
-            reasons=_listed([code(word) for word in _words(one.get("reasons"))]),
+            reasons=_listed([code(word) for word in texts(one.get("reasons"))]),
         )
         rows: list[list[JsonValue]] = [
             [
@@ -180,7 +180,7 @@ def _worst(summary: JsonObject) -> Iterator[Node]:
                 code(text(step, "at")[11:23]),
                 code(text(step, "tool")),
                 code(text(step, "status")),
-                _listed([code(word) for word in (*_words(step.get("result_ids")), *_words(step.get("withheld_ids")))]),
+                _listed([code(word) for word in (*texts(step.get("result_ids")), *texts(step.get("withheld_ids")))]),
                 _listed([say(f"paths.gate.{gate}") for gate in _gates(step)]),
             ]
             for step in objects(one.get("steps"))
@@ -202,7 +202,7 @@ def _limits(facts: Facts) -> list[str]:
     if at(facts.contract, "method.trajectory.mode") == "context":
         found.append("context")
     summary = facts.paths or {}
-    if _words(summary.get("lopsided")) or any(one.get("weak") is True for one in objects(summary.get("baselines"))):
+    if texts(summary.get("lopsided")) or any(one.get("weak") is True for one in objects(summary.get("baselines"))):
         found.append("weak")
     return found
 
@@ -214,10 +214,6 @@ def _real(tree: JsonObject, key: str) -> Node:
 
 def _tree(value: JsonValue) -> JsonObject:
     return value if isinstance(value, Mapping) else {}
-
-
-def _words(value: JsonValue) -> list[str]:
-    return [word for word in value if isinstance(word, str)] if isinstance(value, list | tuple) else []
 
 
 def _int(value: JsonValue) -> int:

@@ -152,7 +152,8 @@ def _table(facts: Facts) -> Node:
     for metric in facts.metrics:
         marked.append(len(rows))
         state = figures.state_word(metric.state)
-        rows.append([foreign(metric.name), figures.shown(metric), *_row(metric.result), state])
+        seen = figures.observed(metric.result) if figures.is_measured(metric.result) else say("figure.unmeasured")
+        rows.append([foreign(metric.name), seen, *_row(metric.result), state])
         for entry in _strata(facts, metric):
             name = say("results.stratum", stratum=code(str(entry.get("stratum"))))
             rows.append([name, figures.observed(entry), *_row(entry), say("results.descriptive")])
@@ -183,6 +184,8 @@ def _notes(facts: Facts) -> Iterator[Node]:
             yield {"kind": "paragraph", "id": "", "style": "note", "text": note}
         if _disagree(metric.result):
             yield paragraph("results.intervals_disagree", style="note", metric=foreign(metric.name))
+        if not figures.is_measured(metric.result):
+            yield paragraph("results.unmeasured", style="note", metric=foreign(metric.name), why=figures.shown(metric))
         producer = say("results.producer", metric=foreign(metric.name), **_producer(facts, metric))
         yield {"kind": "paragraph", "id": "", "style": "note", "text": producer}
 

@@ -112,10 +112,8 @@ def _formula(metric: Metric) -> Node:
 
 
 def _promised(metric: Metric) -> Node:
-    limit = text(metric.result, "threshold")
-    if metric.lower_is_better:
-        return share(limit, "exact")
-    return say("statement.complement", limit=share(limit, "exact"))
+    limit = figures.threshold(metric.result)
+    return limit if metric.lower_is_better else say("statement.complement", limit=limit)
 
 
 def _risks(metric: Metric) -> Node:

@@ -130,9 +130,9 @@ def sentence(facts: Facts) -> Node:
 
 def _bound(entry: JsonObject, end: str, rounding: str) -> Node:
     value = at(entry, f"exact.{end}")
-    if not isinstance(value, str) or value in ("0.000000000", "1.000000000"):
+    if not isinstance(value, str) or (figures.is_share(entry) and value in ("0.000000000", "1.000000000")):
         return say("figure.none")
-    return share(value, rounding, text(entry, "threshold"))
+    return figures.valued(entry, value, rounding)
 
 
 def _planned(facts: Facts) -> int:
