@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, digest_of, loads_object
+from slaverify.custody import Demand
 from slaverify.errors import ReportError, Text
-from slaverify.report.level import CustodyLevel, custody_level
+from slaverify.report.level import CustodyLevel, custody_demands, custody_level
 
 
 class BundleFiles(Protocol):
@@ -96,6 +97,7 @@ class Facts:
     amendment: JsonObject | None
     withheld: tuple[str, ...]
     custody_level: CustodyLevel | None
+    demands: Mapping[str, Demand] | None
 
     @property
     def language(self) -> str:
@@ -173,6 +175,7 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
         # What the public edition leaves out, not what this reader happens to lack: the page is the same for both.
         withheld=tuple(sorted(text(entry, "path") for entry in listed if entry.get("disclosure") != "public")),
         custody_level=custody_level(bundle, contract, manifest),
+        demands=custody_demands(bundle, contract, manifest),
     )
 
 

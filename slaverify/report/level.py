@@ -14,6 +14,7 @@ from typing import Protocol
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.custody import (
     UNTIMED,
+    Demand,
     Expected,
     LedgerView,
     RunPermit,
@@ -23,13 +24,13 @@ from slaverify.custody import (
     authorise,
     capped,
     check_bank,
+    checklist,
     custody_facts,
     level_of,
+    read_ledger,
     signers,
-    split_lines,
     terms_of,
     verify_checkpoint,
-    verify_ledger,
 )
 from slaverify.errors import CustodyError, EvidenceError
 
@@ -66,7 +67,7 @@ def custody_level(files: Files, contract: JsonObject, manifest: JsonObject) -> C
     """
     try:
         terms = terms_of(contract, _text(manifest.get("contract_digest")))
-        view = verify_ledger(split_lines(files.read("custody/ledger.jsonl")), terms.trust, _expected(manifest))
+        view = _held_ledger(files, terms, manifest)
         bank = check_bank(
             files.read("custody/bank_manifest.json"),
             files.read("custody/index.jsonl"),
@@ -93,6 +94,24 @@ def custody_level(files: Files, contract: JsonObject, manifest: JsonObject) -> C
         return None
     held = tuple((fact.name, fact.evidence) for fact in facts if fact.holds)
     return CustodyLevel(level.level, held, level.missing)
+
+
+def custody_demands(files: Files, contract: JsonObject, manifest: JsonObject) -> Mapping[str, Demand] | None:
+    """Return what the ledger answers of the chain-of-custody checklist, by demand; None where the ledger fails."""
+    try:
+        view = _held_ledger(files, terms_of(contract, _text(manifest.get("contract_digest"))), manifest)
+    except (CustodyError, EvidenceError, KeyError):
+        # As above: `verify` says what fails.
+        return None
+    return {demand.name: demand for demand in checklist(view)}
+
+
+def _held_ledger(files: Files, terms: Terms, manifest: JsonObject) -> LedgerView:
+    """Return the ledger under the contract's keys and the manifest's root. Raises: CustodyError, KeyError."""
+    expected = _expected(manifest)
+    view = read_ledger(files.read("custody/ledger.jsonl"), terms.trust)
+    view.against(expected.size, expected.root)
+    return view
 
 
 def _expected(manifest: JsonObject) -> Expected:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, loads_object
+from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report.facts import Facts, integer, text
 from slaverify.report.words import Node, clock, code, day, instant, listing, say
 
@@ -81,15 +81,6 @@ def of_contract(facts: Facts, *kinds: str) -> list[JsonObject]:
     """Return the ledger entries of the given types that are of this contract: a ledger may serve others too."""
     digest = facts.manifest.get("contract_digest")
     return [entry for entry in entries(facts, *kinds) if _data(entry, "contract_digest") in (None, digest)]
-
-
-def opens_start(entry: JsonObject) -> bool:
-    """Tell whether an entry `unblind` opens the start of a run; the ledger was verified before it was printed."""
-    content = _data(entry, "content")
-    try:
-        return isinstance(content, str) and loads_object(content.encode()).get("type") == "run_started"
-    except StrictJsonError:
-        return False
 
 
 def data(entry: JsonObject, key: str) -> JsonValue:

@@ -262,3 +262,11 @@ def test_errors_per_word_are_printed_in_per_cent_up_to_one_a_word():
     many = html_of(rescaled("corpus_rate", "at_most", "1.5", "1.200000000", "0.900000000", "1.400000000"))
     for words in ("a lo más 1,5<", "1,200 (n = 120)"):
         assert words in many, words
+
+
+def test_an_annex_that_the_contract_leaves_out_says_so_and_keeps_its_letter():
+    html = html_of(sample.bundle("PASS", **{"report.annexes": ["glossary"]}))
+    assert html.count("El contrato no pide este anexo.") == 3
+    assert "Anexo D. Lista de la cadena de custodia" in html
+    assert "Declaro que custodié" not in html
+    assert "Palabras de este informe" in html

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report.facts import Facts, objects, text
@@ -38,13 +38,23 @@ SOURCES = ("measure_2_1", "measure_2_3", "measure_2_5", "ai_600_1", "llm09", "ai
 
 
 def annexes(facts: Facts) -> list[Node]:
-    """Return annexes A (items), B (glossary), C (mapping) and D (chain of custody)."""
+    """Return annexes A (items), B (glossary), C (mapping) and D (chain of custody).
+
+    One that the contract leaves out (`report.annexes`) keeps its letter and says so.
+    """
     return [
-        section("annex_items", [heading("annex.items", id="annex-items"), *_items(facts)]),
-        section("annex_glossary", [heading("annex.glossary", id="annex-glossary"), _glossary()]),
-        section("annex_mapping", [heading("annex.mapping", id="annex-mapping"), *_mapping()]),
-        checklist(facts),
+        _annex(facts, "items", "items", lambda: _items(facts)),
+        _annex(facts, "glossary", "glossary", lambda: iter([_glossary()])),
+        _annex(facts, "mapping", "correspondence", _mapping),
+        _annex(facts, "custody", "custody_checklist", lambda: checklist(facts)),
     ]
+
+
+def _annex(facts: Facts, name: str, agreed: str, blocks: Callable[[], Iterator[Node]]) -> Node:
+    wanted = facts.agreed("report.annexes")
+    left_out = isinstance(wanted, list | tuple) and agreed not in wanted
+    body = [paragraph("annex.left_out")] if left_out else list(blocks())
+    return section(f"annex_{name}", [heading(f"annex.{name}", id=f"annex-{name}"), *body])
 
 
 def _items(facts: Facts) -> Iterator[Node]:
