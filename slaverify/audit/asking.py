@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from slaverify.audit.judge_journal import JudgeJournal
-from slaverify.contract.model.judge import Judge
+from slaverify.contract.model.judge import Judge, JudgeMember
 from slaverify.errors import JudgeError, Text
 from slaverify.judging import (
     Call,
@@ -60,7 +60,8 @@ class Asker:
     async def ask(self, calls: Sequence[Call], *, stop_at_other_model: bool) -> None:
         """Carry out every call that is not settled.
 
-        Raises: JudgeError SLV-J045 (away, or no credential), SLV-J049 (budget), each resumable; AnotherModelError.
+        Raises: JudgeError SLV-J045 (away, or no credential), SLV-J047 (a server that takes no request of ours),
+        SLV-J049 (budget), each resumable; AnotherModelError.
         """
         due: dict[str, Reading] = {}
         for call in calls:
@@ -100,7 +101,11 @@ class Asker:
         self.journal.intend(reading.key, attempt)
         schema = output_schema(self.instrument, reading.call.case)
         received = await self.judges.ask(reading.call.id.member, reading.prompt, schema)
-        if received.stop_all is not None:
+        if received.stop_all is Stop.REJECTED:
+            # One prompt that is too much is that answer's fault of transport; a server that takes none is no judge.
+            if not any(one.raw is not None for own in self._known.values() for one in own):
+                raise _rejected(received, self.instrument.member(reading.call.id.member))
+        elif received.stop_all is not None:
             raise _stopped(received.stop_all)
         record = JudgementRecord(
             key=reading.key,
@@ -158,6 +163,32 @@ def _unavailable(detail: str) -> JudgeError:
         Text(f"el juez no responde: {detail}", f"the judge does not answer: {detail}"),
         why=Text("nada se perdió; lo contestado queda", "nothing was lost; what was answered stays"),
         fix=Text("siga más tarde con «slaverify judge RUN»", "go on later with `slaverify judge RUN`"),
+        where="judge.panel",
+        exit_code=6,
+    )
+
+
+def _rejected(received: Received, member: JudgeMember) -> JudgeError:
+    told = f"{received.fault}: {received.detail}" if received.detail else str(received.fault)
+    pinned = member.response_format == "json_schema"
+    return JudgeError(
+        "SLV-J047",
+        Text(
+            f"el servidor del juez «{member.id}» rechaza lo que se le envía ({told})",
+            f"the server of judge `{member.id}` rejects what it is sent ({told})",
+        ),
+        why=Text(
+            "el contrato fija `response_format: json_schema`, y nunca se quita sin que nadie lo note"
+            if pinned
+            else "lo que fija el contrato se envía tal cual, y nada se cambia en silencio",
+            "the contract pins `response_format: json_schema`, which is never dropped in silence"
+            if pinned
+            else "what the contract pins is sent as it is, and nothing is changed in silence",
+        ),
+        fix=Text(
+            "sirva el modelo con un servidor que lo admita, o pacte otra cosa en una versión nueva del contrato",
+            "serve the model where it is accepted, or agree on something else in a new version of the contract",
+        ),
         where="judge.panel",
         exit_code=6,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from slaverify.audit.asking import AnotherModelError, Asker, calls_allowed
@@ -18,6 +19,7 @@ from slaverify.canonical import JsonObject, jsonl
 from slaverify.contract.model.judge import Judge
 from slaverify.custody.append import record_exposure
 from slaverify.custody.files import private_folder
+from slaverify.decision import judged_floor
 from slaverify.engine.wire import read_secrets
 from slaverify.errors import JudgeError, Text
 from slaverify.judging import (
@@ -37,10 +39,13 @@ from slaverify.judging import (
     instrument_of,
     judged_records,
     panel_json,
+    passes_trivially,
     read_sentinels,
     refusal_calls,
     refused_asks,
     run_key_json,
+    trivial_calls,
+    trivial_report,
     unfit_before,
     votes_of,
     watching_calls,
@@ -96,9 +101,18 @@ def is_judged(session: Session, number: int) -> bool:
     return session.contract.model.judge is None or (session.run_folder(number) / PANEL).is_file()
 
 
-def judge_run(session: Session, number: int, *, more_calls: int = 0) -> None:
+class Only(StrEnum):
+    """A part of what is due, for a judge whose budget comes in parts. The known answers always come first."""
+
+    SENTINELS = "sentinels"
+    ITEMS = "items"
+    REPEATS = "repeats"
+
+
+def judge_run(session: Session, number: int, *, more_calls: int = 0, only: Only | None = None) -> None:
     """Ask what is missing, then write `judging/`, the annex's records and the scores.
 
+    With `only` a part is asked and nothing is written: the step is not done.
     Raises: JudgeError (exit 6, resumable: away, budget, unfit before the first answer; 5: sentinels).
     """
     judge = session.contract.model.judge
@@ -108,7 +122,9 @@ def judge_run(session: Session, number: int, *, more_calls: int = 0) -> None:
     secrets = read_secrets(sorted({m.endpoint.auth.secret for m in judge.panel if m.endpoint.auth is not None}))
     _expose(session, number, judge, work)
     with JudgeJournal(private(session, number) / FOLDER) as journal:
-        asyncio.run(_ask_all(work, journal, HttpJudges(judge, secrets), more_calls))
+        asyncio.run(_ask_all(work, journal, HttpJudges(judge, secrets), more_calls, only))
+        if only is not None:
+            return
         _write(session, number, work, journal, evaluate(work, by_key(journal.records)))
 
 
@@ -118,7 +134,13 @@ def plan_of_judge(session: Session, number: int) -> Plan | None:
     if judge is None:
         return None
     work = _work(session, number)
-    calls = (*baseline_calls(work), *answer_calls(work), *watching_calls(work), *closing_calls(work))
+    calls = (
+        *baseline_calls(work),
+        *trivial_calls(work),
+        *answer_calls(work),
+        *watching_calls(work),
+        *closing_calls(work),
+    )
     return Plan(calls, work, calls_allowed(judge))
 
 
@@ -138,19 +160,26 @@ def _sentinels(session: Session, data: bytes, instrument: Instrument) -> tuple[S
     return read_sentinels(data, instrument, digest=judge.sentinels.digest)
 
 
-async def _ask_all(work: Work, journal: JudgeJournal, judges: HttpJudges, more_calls: int) -> None:
+async def _ask_all(work: Work, journal: JudgeJournal, judges: HttpJudges, more_calls: int, only: Only | None) -> None:
     async with judges:
         asker = Asker(work.instrument, journal, judges, more_calls)
         # 1 the whole sentinel set, before any answer is spent on a judge that is unfit
         await asker.ask(baseline_calls(work), stop_at_other_model=False)
         _refuse_unfit(work, journal)
         try:
-            # 2 the answers; 3 those that every member refused; 4 what watches the judge; 5 the sentinels again
-            await asker.ask(answer_calls(work), stop_at_other_model=True)
-            refused = refused_asks(work, by_key(journal.records))
-            await asker.ask(refusal_calls(work, refused), stop_at_other_model=True)
-            await asker.ask(watching_calls(work), stop_at_other_model=True)
-            await asker.ask(closing_calls(work), stop_at_other_model=True)
+            # 2 answers that know nothing, then those of the run; 3 those that every member refused; 4 what watches the
+            # judge; 5 the sentinels again
+            if only is not Only.SENTINELS:
+                await asker.ask(trivial_calls(work), stop_at_other_model=True)
+                _refuse_trivial(work, journal)
+            if only in (None, Only.ITEMS):
+                await asker.ask(answer_calls(work), stop_at_other_model=True)
+                refused = refused_asks(work, by_key(journal.records))
+                await asker.ask(refusal_calls(work, refused), stop_at_other_model=True)
+            if only in (None, Only.REPEATS):
+                await asker.ask(watching_calls(work), stop_at_other_model=True)
+            if only is None:
+                await asker.ask(closing_calls(work), stop_at_other_model=True)
         except AnotherModelError:
             return
 
@@ -172,6 +201,32 @@ def _refuse_unfit(work: Work, journal: JudgeJournal) -> None:
         where="judge.sentinels",
         exit_code=6,
     )
+
+
+def _refuse_trivial(work: Work, journal: JudgeJournal) -> None:
+    """Refuse a contract under which an answer that knows nothing would meet what is promised. Raises: SLV-J050."""
+    votes = votes_of(work, trivial_calls(work), by_key(journal.records))
+    floor = judged_floor(work.contract)
+    for row in trivial_report(work.instrument.judge, votes):
+        if passes_trivially(row, floor):
+            name, shown = row["name"], f"{row['good']}/{row['answers']}"
+            raise JudgeError(
+                "SLV-J050",
+                Text(
+                    f"ante este juez la respuesta trivial «{name}» cumple ({shown})",
+                    f"before this judge the trivial answer `{name}` is met with a pass ({shown})",
+                ),
+                why=Text(
+                    "quien nada sabe cumpliría lo pactado: el contrato no mide",
+                    "whoever knows nothing would meet what was agreed: the contract measures nothing",
+                ),
+                fix=Text(
+                    "cierre la corrida y pacte otro juez u otros criterios en una versión nueva",
+                    "end the run and agree on another judge or other criteria in a new version",
+                ),
+                where="judge",
+                exit_code=5,
+            )
 
 
 def _expose(session: Session, number: int, judge: Judge, work: Work) -> None:

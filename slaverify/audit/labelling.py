@@ -22,12 +22,14 @@ from slaverify.engine import compile_endpoint
 from slaverify.errors import NOTHING, JudgeError, Text
 from slaverify.evalset import Item
 from slaverify.evidence import CALIBRATION
-from slaverify.judging import question_of, words_of_reference
+from slaverify.judging import numbered_sentences, question_of, words_of_reference
 from slaverify.judging.calibration import (
     ADJUDICATOR,
+    ANSWER,
     EXTERNAL,
     FIRST,
     SECOND,
+    UNSUPPORTED,
     BlindSheet,
     Label,
     Labelled,
@@ -36,6 +38,7 @@ from slaverify.judging.calibration import (
     Shown,
     UnitKey,
     blind_sheet,
+    columns_for,
     complete,
     differs,
     label_seed,
@@ -258,14 +261,16 @@ def _texts(session: Session, number: int, wanted: set[tuple[str, int]]) -> dict[
         place = (exchange.planned.item_id, exchange.planned.repetition)
         if place in wanted and exchange.planned.side == "current" and exchange.answer is not None:
             raw = exchange.answer.text
-            found[place] = _shown(opened[place[0]].item, raw)
+            found[place] = _shown(opened[place[0]].item, raw, numbered=UNSUPPORTED in columns_for(model, ANSWER))
     return found
 
 
-def _shown(item: Item, raw: str) -> Shown:
+def _shown(item: Item, raw: str, *, numbered: bool) -> Shown:
+    text = clean(raw).text
     return Shown(
         question=question_of(item),
-        answer=clean(raw).text,
+        # Whoever names sentences by their number sees the numbers, cut as for the judge.
+        answer=numbered_sentences(text) if numbered else text,
         hidden_marks=_hidden(raw),
         # What the judge reads; where an item has no official text, its reference in words.
         official_text=item.official_text if item.official_text is not None else words_of_reference(item),

@@ -97,6 +97,7 @@ def given_answers(session: Session, number: int) -> list[GivenAnswer]:
             item=opened[one.record.item_id].item,
             raw_text=None if one.exchange.answer is None else one.exchange.answer.text,
             clean_text=one.scored.clean_text,
+            cited=() if one.scored.citations is None else one.scored.citations.existing,
         )
         for one in _sample(_score_all(session, number, opened, _ground(session, number)), arms)
     ]

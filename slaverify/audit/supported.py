@@ -9,7 +9,6 @@ from slaverify.engine import is_plugged
 from slaverify.errors import ContractError, ProblemsError, SlaverifyError, Text
 from slaverify.judging import PARSERS
 
-PROFILES = ("qa@1", "choice@1", "extraction@1", "speech@1", "coding@1", "trajectory@1", "regulatory@1")
 JUDGE_ADAPTERS = ("openai_chat@1", "anthropic_messages@1")
 
 
@@ -28,8 +27,6 @@ def check_supported(contract: Contract, *, rehearsal: bool = False) -> None:
 def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
     verdict = contract.verdict
     yield from _judge(contract)
-    if contract.method.profile not in PROFILES:
-        yield "method.profile", f"el perfil {contract.method.profile}", f"the profile {contract.method.profile}"
     if contract.method.profile == "trajectory@1":
         yield from _beyond_tools(contract)
     if contract.method.profile == "regulatory@1" and contract.scope.catalogue is None:

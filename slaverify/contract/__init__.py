@@ -1,5 +1,6 @@
 """Room contract: what was agreed. Pure; reading a file is the second door, `slaverify.contract.load`."""
 
+from slaverify.contract.checks.patterns import regex_fault
 from slaverify.contract.digests import contract_digest, method_digest, run_id
 from slaverify.contract.filters import FIELDS, matches
 from slaverify.contract.findings import Finding, dotted
@@ -92,6 +93,7 @@ __all__ = [
     "metric_n",
     "metric_strata",
     "of_bank",
+    "regex_fault",
     "rests_on_judge",
     "run_id",
     "sample_sizes",

@@ -82,15 +82,28 @@ def has_integers(contract: Contract, metric: Metric) -> bool:
     return unequal_weights(contract, metric) is None and not judged_strata(contract, metric)
 
 
-def rests_on_judge(metric: Metric) -> bool:
-    """Return whether what a judge says of an item can move the figure: latency and availability never are."""
-    scored = metric.kind == "mean" or metric.cut is not None
-    return scored or not JUDGE_FIELDS.isdisjoint({*(metric.count or ()), *metric.among})
+def rests_on_judge(contract: Contract, metric: Metric) -> bool:
+    """Return whether what a judge says of an item can move the figure: latency and availability never are.
+
+    Nor is a criterion that code checks.
+    """
+    if metric.kind == "mean" or metric.cut is not None:
+        return True
+    criteria = () if contract.judge is None else contract.judge.criteria
+    by_code = {criterion.id for criterion in criteria if criterion.check is not None}
+    pairs = [*(metric.count or {}).items(), *metric.among.items()]
+    named = {key for key, accepted in pairs if key != "criteria" or not _names(accepted) <= by_code}
+    return not JUDGE_FIELDS.isdisjoint(named)
+
+
+def _names(accepted: tuple[str | int | bool, ...]) -> set[str]:
+    """Return the criteria that a filter on criteria (`<id>:<mark>`) names."""
+    return {str(word).rpartition(":")[0] for word in accepted}
 
 
 def judged_strata(contract: Contract, metric: Metric) -> tuple[str, ...]:
     """Return the strata of the metric in which a judge may settle an item that counts for it, sorted."""
-    if contract.judge is None or not rests_on_judge(metric):
+    if contract.judge is None or not rests_on_judge(contract, metric):
         return ()
     return tuple(s for s in metric_strata(contract, metric) if s in contract.method.judge_stage.strata)
 

@@ -38,7 +38,7 @@ PROFILES: Mapping[str, Profile] = {
     "coding@1": Profile("code", _TEXT),
     "criteria@1": Profile("criterion", _TEXT),
     "choice@1": Profile("item", _TEXT),
-    "grounding@1": Profile("item", _TEXT),
+    "grounding@1": Profile("item", _TEXT, verdict_table="document@1"),
     "trajectory@1": Profile("task", _TEXT),
 }
 """The profiles by `name@version`."""

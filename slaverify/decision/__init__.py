@@ -12,6 +12,7 @@ from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFa
 from slaverify.decision.inputs import inputs
 from slaverify.decision.limitations import limitations
 from slaverify.decision.missing import VENDORS
+from slaverify.decision.panels import judged_floor, panel_states
 from slaverify.decision.people import external_calibrations, metric_calibrations
 from slaverify.decision.plan import plan, worth_of_judged
 from slaverify.decision.results import results
@@ -35,10 +36,12 @@ __all__ = [
     "dispute_states",
     "external_calibrations",
     "inputs",
+    "judged_floor",
     "leaves_doubt",
     "limitations",
     "metric_calibrations",
     "metric_facts",
+    "panel_states",
     "plan",
     "results",
     "states",

@@ -51,7 +51,8 @@ class LimitationFacts:
     Counts are integers from 0; null means that the bundle does not say.
 
     judge: `judged_items` score records with `decided_by` = `judge`; `judge_votes` lines of
-    `judging/judgements.jsonl`; `calibration` from `judging/calibration.json`, null without it;
+    `judging/judgements.jsonl`; `without_one` rows of `panel_states`;
+    `calibration` from `judging/calibration.json`, null without it;
     `judge_family_items` items whose question, reference or criteria a model of a judge's family wrote.
     answers: `abstentions` records of class `abstention`; `abstentions_reviewed` of them read by a person;
     `answers` outcomes `answered`; `echoes` of them whose response declared a version; `attested` of them whose
@@ -70,6 +71,7 @@ class LimitationFacts:
 
     judged_items: int = 0
     judge_votes: int = 0
+    without_one: tuple[JsonObject, ...] = ()
     calibration: CalibrationFacts | None = None
     judge_family_items: int = 0
     abstentions: int = 0

@@ -37,8 +37,9 @@ def _judge(_: Contract, facts: LimitationFacts) -> Args | None:
         return None
     known = facts.calibration
     if known is None:
-        return {"judged": facts.judged_items, "calibrated": False}
+        return {"judged": facts.judged_items, "calibrated": False, **_without_one(facts)}
     return {
+        **_without_one(facts),
         "judged": facts.judged_items,
         "calibrated": True,
         "labels": known.labels,
@@ -50,6 +51,11 @@ def _judge(_: Contract, facts: LimitationFacts) -> Args | None:
         "disagreement": known.disagreement,
         "equivalent_labels": known.equivalent_labels,
     }
+
+
+def _without_one(facts: LimitationFacts) -> Args:
+    """Return the states without one judge or family; nothing where there is one judge alone."""
+    return {"without_one": list(facts.without_one)} if facts.without_one else {}
 
 
 def _domain(contract: Contract, _: LimitationFacts) -> Args | None:

@@ -44,6 +44,8 @@ _UNDETERMINED = ("correctness", "grounding", "class")
 
 def fate_of(terms: Terms, record: JsonObject) -> Fate:
     """Return the fate of one record that lies among the items of the metric (rates and quantiles)."""
+    if _beside_the_point(terms, record):
+        return Fate.EXCLUDED
     outcome = _outcome(record)
     if vendor_stopped(record) and not terms.names_outcome:
         return _failed_call(terms, record)
@@ -76,8 +78,12 @@ def _failing(terms: Terms) -> bool:
 
 
 def _vague(record: JsonObject) -> bool:
-    # The verdict is settled and only the class is in doubt: no later step will say more.
-    return record.get("verdict") is not None and record.get("class") == "undetermined"
+    # The verdict is settled and only the class, or the grounding of what code refused, is in doubt: no later step will
+    # say more.
+    if record.get("verdict") is None:
+        return False
+    by_code = record.get("decided_by") == "rule"
+    return record.get("class") == "undetermined" or (by_code and record.get("grounding") == "undetermined")
 
 
 def _failed_call(terms: Terms, record: JsonObject) -> Fate:
@@ -134,6 +140,15 @@ def _ends(key: str, accepted: tuple[str | int | bool, ...], record: JsonObject) 
     if key == "criteria" and _unresolved_criterion(accepted, record.get("criteria")):
         return False, True
     return False, False
+
+
+def _beside_the_point(terms: Terms, record: JsonObject) -> bool:
+    """Tell whether what is counted are criteria, none of which applies to the item; the item alone says so."""
+    accepted = () if terms.count is None else terms.count.get("criteria", ())
+    criteria = record.get("criteria")
+    if not accepted or not isinstance(criteria, dict):
+        return False
+    return all(criteria.get(str(word).rpartition(":")[0]) == "not_applicable" for word in accepted)
 
 
 def _unresolved_criterion(accepted: tuple[str | int | bool, ...], criteria: JsonValue) -> bool:

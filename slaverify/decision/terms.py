@@ -160,7 +160,7 @@ def _terms(contract: Contract, metric: Metric, family: int) -> Terms:
         bank_size=sum(contract.evaluation_set.strata.get(s, 0) for s in strata),
         per_item=contract.repetitions.per_item,
         aggregate=metric.aggregate or contract.repetitions.aggregate,
-        rests_on_judge=rests_on_judge(metric),
+        rests_on_judge=rests_on_judge(contract, metric),
         clustered=metric.cluster is not None,
         icc_floor=None if metric.cluster is None else metric.cluster.icc_floor,
         value=metric.value or "value",

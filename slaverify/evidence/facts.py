@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from slaverify.canonical import JsonObject
 from slaverify.contract import LoadedContract, Outcome
 from slaverify.custody import (
     UNTIMED,
@@ -25,7 +26,7 @@ from slaverify.custody import (
     terms_of,
     verify_checkpoint,
 )
-from slaverify.decision import LimitationFacts, metric_facts
+from slaverify.decision import LimitationFacts, metric_facts, panel_states
 from slaverify.errors import CustodyError
 from slaverify.evidence.bundle import Bundle
 from slaverify.evidence.calibrated import CALIBRATION, calibration_facts
@@ -49,6 +50,8 @@ from slaverify.evidence.reading import (
     run_number,
 )
 from slaverify.evidence.validity import checkpoint_evidence, ledger_view
+from slaverify.judging import Vote
+from slaverify.scoring import ScoreRecord
 
 _DEPARTURES = ("run_resumed", "run_aborted", "item_voided", "incident", "draw_defaulted")
 """Entries of the ledger that depart from the plan of a run."""
@@ -70,6 +73,7 @@ def limitation_facts(bundle: Bundle, contract: LoadedContract, number: int | Non
         calibration=said,
         judged_items=scores.judged,
         judge_votes=sum(1 for _ in lines_if_there(bundle, VOTES)),
+        without_one=_without_one(bundle, contract),
         abstentions=scores.abstentions,
         abstentions_reviewed=reviewed,
         answers=answers.answered,
@@ -94,6 +98,17 @@ def limitation_facts(bundle: Bundle, contract: LoadedContract, number: int | Non
         # Without roots of its own the pinned key vouches for itself.
         self_signed=not contract.model.report.signature.auditor_roots,
     )
+
+
+def _without_one(bundle: Bundle, contract: LoadedContract) -> tuple[JsonObject, ...]:
+    """Return what the states would be without one judge; nothing for a panel of one, or before the judge's step."""
+    judge = contract.model.judge
+    if judge is None or len(judge.panel) < 2 or not bundle.has(SCORES) or not bundle.has(VOTES):
+        return ()
+    votes = [Vote.from_json(line) for line in bundle.lines(VOTES)]
+    records = [ScoreRecord.from_json(line, where=SCORES) for line in bundle.lines(SCORES)]
+    rows = panel_states(contract.model, records, votes)
+    return tuple(row for row in rows if isinstance(row, dict))
 
 
 @dataclass(frozen=True, slots=True)

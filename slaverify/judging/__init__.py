@@ -11,11 +11,11 @@ from slaverify.judging.calls import (
     baseline_calls,
     closing_calls,
     refusal_calls,
+    trivial_calls,
     watching_calls,
     work_of,
 )
 from slaverify.judging.criteria import (
-    applies,
     criterion_digest,
     fraction_of,
     meets,
@@ -26,16 +26,18 @@ from slaverify.judging.criteria import (
 )
 from slaverify.judging.evaluate import Evaluated, evaluate, judged_records, refused_asks
 from slaverify.judging.identity import judge_digest, member_identity
-from slaverify.judging.outcomes import Panel, judged, panel_of
+from slaverify.judging.outcomes import judged, undecided
 from slaverify.judging.parse import PARSERS
 from slaverify.judging.ports import JudgePort, Received, Stop
 from slaverify.judging.prompt import Case, Instrument, Prompt, instrument_of, output_schema
+from slaverify.judging.readings import Panel, panel_of
 from slaverify.judging.records import (
     ANNEX_RECORDS,
     ANNEX_SENTINELS,
     PANEL,
     RUN_KEY,
     VOTES,
+    WATCHING,
     CallId,
     FailureKind,
     JudgeFailure,
@@ -49,8 +51,10 @@ from slaverify.judging.records import (
 )
 from slaverify.judging.replay import Reading, by_key, read_call, votes_of
 from slaverify.judging.rubrics import CRITERIA, FACTS, REGLAB, RUBRICS, WEIGHTED, Rubric, rubric, rubric_of, scale_of
+from slaverify.judging.sentences import numbered_sentences
 from slaverify.judging.sentinels import Sentinel, read_sentinels
 from slaverify.judging.summary import panel_json, unfit_before, unstable
+from slaverify.judging.trivial import passes_trivially, trivial_report
 
 __all__ = [
     "ANNEX_RECORDS",
@@ -63,6 +67,7 @@ __all__ = [
     "RUBRICS",
     "RUN_KEY",
     "VOTES",
+    "WATCHING",
     "WEIGHTED",
     "Ask",
     "Call",
@@ -88,7 +93,6 @@ __all__ = [
     "Vote",
     "Work",
     "answer_calls",
-    "applies",
     "asks_of",
     "baseline_calls",
     "by_key",
@@ -102,9 +106,11 @@ __all__ = [
     "judged_records",
     "meets",
     "member_identity",
+    "numbered_sentences",
     "output_schema",
     "panel_json",
     "panel_of",
+    "passes_trivially",
     "probes_digest",
     "question_of",
     "read_call",
@@ -117,6 +123,9 @@ __all__ = [
     "run_key_json",
     "same_versions",
     "scale_of",
+    "trivial_calls",
+    "trivial_report",
+    "undecided",
     "unfit_before",
     "unstable",
     "values_of",

@@ -7,14 +7,13 @@ Source: docs/spec/judging.md sections 2 and 7; docs/spec/scoring.md section 6 (s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from slaverify.canonical import JsonObject, JsonValue, jcs
+from slaverify.canonical import JsonValue, jcs
 from slaverify.contract import Contract
 from slaverify.contract.model.judge import Criterion
 from slaverify.evalset import Item
-from slaverify.judging.criteria import applies
 from slaverify.judging.masking import TO_THE_JUDGE, cut, mask
 from slaverify.judging.prompt import Case, Instrument
 from slaverify.judging.sentences import split_sentences
@@ -27,17 +26,25 @@ CORRECTNESS, GROUNDING, ELIGIBILITY, SENTENCES, SCORE = (
     "sentences",
     "score",
 )
+MOST_CITED_TEXTS = 5
+"""Cited texts that a judge sees: an answer that cites everything must not outgrow the prompt (convention)."""
+_OF_FACTS = frozenset({ELIGIBILITY, SENTENCES})
 _SETTLED = frozenset({Correctness.CORRECT, Correctness.PARTIAL, Correctness.INCORRECT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenAnswer:
-    """One answer of the run as code left it: its record, its item, the raw and the clean text (null: none came)."""
+    """One answer of the run as code left it: its record, its item, the raw and the clean text (null: none came).
+
+    `cited`: ids of its citations that exist; `cited_texts`: their official texts, as far as the run's items hold them.
+    """
 
     record: ScoreRecord
     item: Item
     raw_text: str | None
     clean_text: str | None
+    cited: tuple[str, ...] = ()
+    cited_texts: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, int, str]:
@@ -58,6 +65,28 @@ class Ask:
     case: Case
 
 
+def with_cited_texts(answers: Sequence[GivenAnswer]) -> list[GivenAnswer]:
+    """Return the answers with the official texts of what they cite: those that the items of the run carry.
+
+    An item's text is that of the one article which it expects.
+    """
+    texts: dict[str, str] = {}
+    for answer in answers:
+        expected = answer.item.expected_citations
+        if len(expected) == 1 and answer.item.official_text is not None:
+            texts.setdefault(expected[0].id, answer.item.official_text)
+    found = []
+    for answer in answers:
+        known = (text for name in answer.cited if (text := _text_of(name, texts)) is not None)
+        found.append(replace(answer, cited_texts=tuple(dict.fromkeys(known))[:MOST_CITED_TEXTS]))
+    return found
+
+
+def _text_of(name: str, texts: Mapping[str, str]) -> str | None:
+    # a citation may be more precise than the article whose text the item carries
+    return next((texts[known] for known in sorted(texts) if name == known or name.startswith(f"{known}:")), None)
+
+
 def asks_of(contract: Contract, instrument: Instrument, answer: GivenAnswer) -> tuple[Ask, ...]:
     """Return what the judge is asked of an answer; none where code settled it or the contract does not allow it."""
     stage, record = contract.method.judge_stage, answer.record
@@ -73,7 +102,7 @@ def asks_of(contract: Contract, instrument: Instrument, answer: GivenAnswer) -> 
     if record.verdict is not None or "cut_body" in record.flags:
         return ()
     if "eligibility" in instrument.rubric.asks:
-        return tuple(_facts(instrument, answer)) if "eligibility" in stage.ask else ()
+        return tuple(_facts(instrument, answer, stage.ask))
     fields = _open_fields(record, stage.ask)
     return (Ask(answer=answer, case=case_of(instrument, answer, fields)),) if fields else ()
 
@@ -86,7 +115,9 @@ def shadow_of(contract: Contract, instrument: Instrument, answer: GivenAnswer) -
         return None
     if not answer.clean_text or answer.item.reference.kind == "none" or CORRECTNESS not in stage.ask:
         return None
-    return Ask(answer=answer, case=case_of(instrument, answer, (CORRECTNESS,)))
+    grounded = answer.record.grounding not in (Grounding.NOT_APPLICABLE, Grounding.UNDETERMINED)
+    fields = (CORRECTNESS, GROUNDING) if grounded and GROUNDING in stage.ask else (CORRECTNESS,)
+    return Ask(answer=answer, case=case_of(instrument, answer, fields))
 
 
 def case_of(
@@ -99,24 +130,27 @@ def case_of(
 ) -> Case:
     """Return what is judged: the item's texts and the answer's clean copy, or `text` in its place, names masked."""
     item = answer.item
-    shown, _ = mask(answer.clean_text or "" if text is None else text, instrument.names)
+    shown, masked = mask(answer.clean_text or "" if text is None else text, instrument.names)
     reference = _reference(item)
     return Case(
         question=question_of(item),
-        official_text=item.official_text or _words(reference),
+        # what is compared sentence by sentence is the document, and nothing stands in its place
+        official_text=item.official_text or ("" if _OF_FACTS.intersection(fields) else _words(reference)),
         answer=shown,
         asks=fields,
+        cited_texts=answer.cited_texts,
         reference=reference if "reference" in instrument.rubric.data else None,
         criterion=criterion,
         sentences=split_sentences(shown) if SENTENCES in fields else (),
         given=_settled_half(answer.record, fields),
+        masked=masked,
     )
 
 
 def with_text(case: Case, text: str, instrument: Instrument) -> Case:
     """Return the same question of another text in the place of the answer."""
-    shown, _ = mask(text, instrument.names)
-    return replace(case, answer=shown, sentences=split_sentences(shown) if case.sentences else ())
+    shown, masked = mask(text, instrument.names)
+    return replace(case, answer=shown, masked=masked, sentences=split_sentences(shown) if case.sentences else ())
 
 
 def cut_of(answer: GivenAnswer) -> str:
@@ -148,29 +182,20 @@ def _open_fields(record: ScoreRecord, asked: Iterable[str]) -> tuple[str, ...]:
 
 
 def _criteria(instrument: Instrument, answer: GivenAnswer) -> Iterator[Ask]:
-    settled = {name for name, mark in answer.record.criteria if mark in ("met", "not_met")}
-    fields = item_fields(answer.item)
-    named = answer.item.criteria
+    # What has a mark already is code's: met, not met, or not applicable to this item.
+    settled = dict(answer.record.criteria)
     for criterion in instrument.judge.criteria:
-        if criterion.id in settled or not applies(criterion, fields) or (named and criterion.id not in named):
+        if criterion.id in settled or criterion.check is not None:
             continue
         yield Ask(answer=answer, case=case_of(instrument, answer, (SCORE,), criterion=criterion))
 
 
-def _facts(instrument: Instrument, answer: GivenAnswer) -> Iterator[Ask]:
-    for field in (ELIGIBILITY, SENTENCES):
-        yield Ask(answer=answer, case=case_of(instrument, answer, (field,)))
-
-
-def item_fields(item: Item) -> JsonObject:
-    """Return the fields of an item that `applies_when` may name: stratum, and the tags and scenario of `ext`."""
-    ext = item.ext if isinstance(item.ext, dict) else {}
-    tags, scenario = ext.get("tags"), ext.get("scenario")
-    return {
-        "stratum": item.stratum,
-        "tags": tags if isinstance(tags, list) else [],
-        "scenario": scenario if isinstance(scenario, str) else None,
-    }
+def _facts(instrument: Instrument, answer: GivenAnswer, asked: Iterable[str]) -> Iterator[Ask]:
+    # Where code found the required value the answer is eligible; its sentences no rule can compare with a document.
+    settled = answer.record.correctness is Correctness.CORRECT
+    if ELIGIBILITY in asked or (settled and GROUNDING in asked):
+        for field in (SENTENCES,) if settled else (ELIGIBILITY, SENTENCES):
+            yield Ask(answer=answer, case=case_of(instrument, answer, (field,)))
 
 
 def question_of(item: Item) -> str:

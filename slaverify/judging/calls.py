@@ -1,8 +1,9 @@
 """The calls of a run, in their order, as a pure function of contract, answers, sentinels and what came so far.
 
-1 the whole sentinel set three times (the baseline); 2 the answers, with one sentinel after every so many calls;
-3 where every member refused an answer, the same with the reference in its place; 4 repeats, differential copies,
-counterfactuals and shadows; 5 the whole sentinel set once more. Samples are drawn by the run's key.
+1 the whole sentinel set three times (the baseline), and trivial answers to some of the questions; 2 the answers,
+with one sentinel after every so many calls; 3 where every member refused an answer, the same with the reference in its
+place; 4 repeats, differential copies, counterfactuals and shadows; 5 the whole sentinel set once more. Samples are
+drawn by the run's key.
 
 Source: docs/spec/judging.md sections 6 and 7.
 """
@@ -18,10 +19,21 @@ from itertools import cycle
 
 from slaverify.canonical import jcs
 from slaverify.contract import Contract
-from slaverify.judging.answers import Ask, GivenAnswer, asks_of, cut_of, shadow_of, with_text, words_of_reference
+from slaverify.judging.answers import (
+    Ask,
+    GivenAnswer,
+    asks_of,
+    cut_of,
+    shadow_of,
+    with_cited_texts,
+    with_text,
+    words_of_reference,
+)
 from slaverify.judging.prompt import Case, Instrument
 from slaverify.judging.records import CallId, Purpose
 from slaverify.judging.sentinels import BASELINE_PASSES, Sentinel, case_of_sentinel
+from slaverify.judging.trivial import MOST as MOST_TRIVIAL
+from slaverify.judging.trivial import tried, trivial_texts
 
 CLEAN, RAW, CUT, FALSE_TEXT, REFERENCE, SHADOW = "clean", "raw", "cut", "false_text", "reference", "shadow"
 LARGEST_REPEATS = 60
@@ -30,7 +42,10 @@ LARGEST_REPEATS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call that is due. `subject`: item or sentinel id; `settled`: what code found, for a shadow."""
+    """One call that is due. `subject`: item or sentinel id; `settled`: what code found, for a shadow.
+
+    `trivial`: the name of an answer that knows nothing.
+    """
 
     id: CallId
     purpose: Purpose
@@ -38,7 +53,8 @@ class Call:
     repetition: int
     side: str
     case: Case
-    settled: str | None = None
+    settled: tuple[tuple[str, str], ...] | None = None
+    trivial: str | None = None
 
     @property
     def answer_key(self) -> tuple[str, int, str]:
@@ -61,7 +77,7 @@ def work_of(
     contract: Contract, instrument: Instrument, answers: Iterable[GivenAnswer], sentinels: tuple[Sentinel, ...]
 ) -> Work:
     """Return what may be asked of a run's answers, in the order of their records."""
-    known = sorted(answers, key=lambda answer: answer.key)
+    known = with_cited_texts(sorted(answers, key=lambda answer: answer.key))
     asks = tuple(ask for answer in known for ask in asks_of(contract, instrument, answer))
     settled = [ask for answer in known if (ask := shadow_of(contract, instrument, answer)) is not None]
     share = instrument.judge.differential.random_share
@@ -77,6 +93,22 @@ def work_of(
 def baseline_calls(work: Work) -> list[Call]:
     """Return the calls before the first answer."""
     return [call for vote in range(BASELINE_PASSES) for call in _pass(work, vote)]
+
+
+def trivial_calls(work: Work) -> list[Call]:
+    """Return the calls on trivial answers, before the first answer of the run."""
+    asks = tried(work.asks)
+    keys = list(dict.fromkeys(ask.answer.key for ask in asks))
+    ranked = sorted(keys, key=lambda key: _draw(work.instrument, "trivial", "/".join(map(str, key))))
+    drawn = set(ranked[:MOST_TRIVIAL])
+    chosen = [ask for ask in asks if ask.answer.key in drawn]
+    calls: list[Call] = []
+    for name, ask, text in trivial_texts(chosen, work.instrument.language):
+        case = with_text(ask.case, text, work.instrument)
+        if ask.case.sentences and not case.sentences:
+            continue  # nothing to label
+        calls += [replace(call, trivial=name) for call in _votes(work, ask, Purpose.TRIVIAL, case, name, range(1))]
+    return calls
 
 
 def answer_calls(work: Work) -> list[Call]:
@@ -119,8 +151,10 @@ def watching_calls(work: Work) -> list[Call]:
     for ask, case in counterfactual(work):
         calls += _votes(work, ask, Purpose.COUNTERFACTUAL, case, FALSE_TEXT, range(1))
     for ask in work.shadows:
-        code = ask.answer.record.correctness.value
-        calls += [replace(call, settled=code) for call in _votes(work, ask, Purpose.SHADOW, ask.case, SHADOW, range(1))]
+        record = ask.answer.record
+        code = {"correctness": record.correctness.value, "grounding": record.grounding.value}
+        own = tuple((field, code[field]) for field in ask.case.asks)
+        calls += [replace(call, settled=own) for call in _votes(work, ask, Purpose.SHADOW, ask.case, SHADOW, range(1))]
     return calls
 
 
@@ -159,10 +193,10 @@ def counterfactual(work: Work) -> list[tuple[Ask, Case]]:
 def _copies(work: Work, ask: Ask) -> Iterator[tuple[Purpose, str, Case]]:
     # An identical copy would be one more repeat: noise, and no sign of an influence.
     raw = with_text(ask.case, ask.answer.raw_text or "", work.instrument)
-    if raw != ask.case:
+    if raw.digest != ask.case.digest:
         yield Purpose.RAW, RAW, raw
     without = with_text(ask.case, cut_of(ask.answer), work.instrument)
-    if without != ask.case:
+    if without.digest != ask.case.digest and (without.sentences or not ask.case.sentences):
         yield Purpose.CUT, CUT, without
 
 

@@ -1,7 +1,7 @@
 """Criteria: one requirement each, with its exceptions inside the text that the judge and the people read.
 
 The model of a criterion is the contract's; here stand its digest, its whole text, whether a value of its scale meets
-it, and to which items it applies. A changed letter is a new version.
+it. To which items it applies, and what code says of it by itself, is in scoring. A changed letter is a new version.
 
 Source: docs/spec/judging.md section 1.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from slaverify.canonical import JsonObject, JsonValue, digest_of, jcs
+from slaverify.canonical import JsonValue, digest_of, jcs
 from slaverify.contract.model.judge import Criterion
 from slaverify.errors import JudgeError, Text
 
@@ -59,19 +59,6 @@ def fraction_of(criterion: Criterion, value: str | int) -> Decimal:
 def meets(criterion: Criterion, value: str | int) -> bool:
     """Say whether one answer with this value meets the criterion. Raises: KeyError for a value off the scale."""
     return fraction_of(criterion, value) >= criterion.threshold
-
-
-def applies(criterion: Criterion, fields: JsonObject) -> bool:
-    """Say whether a criterion applies to an item; `fields` are those that `applies_when` may name."""
-    if criterion.applies_when is None:
-        return True
-    return all(_among(fields.get(key), wanted) for key, wanted in criterion.applies_when.items())
-
-
-def _among(value: JsonValue, wanted: tuple[str, ...]) -> bool:
-    if isinstance(value, list | tuple):
-        return any(one in wanted for one in value)
-    return value in wanted
 
 
 def same_versions(criteria: Iterable[Criterion]) -> None:

@@ -19,12 +19,17 @@ from slaverify.judging.calls import (
     baseline_calls,
     closing_calls,
     refusal_calls,
+    trivial_calls,
     watching_calls,
 )
-from slaverify.judging.outcomes import judged, panel_of, refused_by_all
-from slaverify.judging.records import Purpose, Vote
+from slaverify.judging.outcomes import judged
+from slaverify.judging.prompt import nonce_of
+from slaverify.judging.readings import panel_of, refused_by_all, with_event
+from slaverify.judging.records import WATCHING, Purpose, Vote
 from slaverify.judging.replay import Reading, Records, read_call, vote_of
 from slaverify.scoring import ScoreRecord
+
+NONCE_IN_ANSWER = "nonce_in_answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +52,7 @@ class Evaluated:
 
 def evaluate(work: Work, records: Records) -> Evaluated:
     """Return what the recorded replies give, for every call that was due."""
-    calls = [*baseline_calls(work), *answer_calls(work)]
+    calls = [*baseline_calls(work), *trivial_calls(work), *answer_calls(work)]
     calls += refusal_calls(work, refused_asks(work, records))
     calls += [*watching_calls(work), *closing_calls(work)]
     readings = tuple(read_call(work.instrument, call, records) for call in calls)
@@ -71,9 +76,22 @@ def judged_records(work: Work, records: Iterable[ScoreRecord], votes: Sequence[V
     panel = panel_of(work.instrument.judge)
     own: dict[tuple[str, int, str], list[Vote]] = defaultdict(list)
     for vote in votes:
-        if vote.purpose not in (Purpose.SENTINEL, Purpose.SHADOW):
+        if vote.purpose not in WATCHING:
             own[vote.answer_key].append(vote)
-    return [judged(panel, record, own.get((record.item_id, record.repetition, record.side), [])) for record in records]
+    leaked, found = _leaked(work), []
+    for record in records:
+        key = record.item_id, record.repetition, record.side
+        marked = judged(panel, record, own.get(key, []))
+        found.append(with_event(marked, NONCE_IN_ANSWER, confirmed=True) if key in leaked else marked)
+    return found
+
+
+def _leaked(work: Work) -> frozenset[tuple[str, int, str]]:
+    """Return the answers that hold the nonce of a call about them, which nobody outside could know by then."""
+    texts = {ask.answer.key: ask.answer.raw_text or "" for ask in work.asks}
+    key = work.instrument.run_key
+    calls = (call for call in answer_calls(work) if call.purpose is Purpose.ITEM)
+    return frozenset(call.answer_key for call in calls if nonce_of(key, call.id) in texts[call.answer_key])
 
 
 def _key(ask: Ask) -> tuple[tuple[str, int, str], str | None, tuple[str, ...]]:

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
 
-from slaverify.contract import Contract, Finding
+from slaverify.contract import Contract, Finding, regex_fault
 from slaverify.contract.model.judge import Criterion, Judge
 from slaverify.errors import JudgeError, Text
 from slaverify.judging.calls import LARGEST_REPEATS
 from slaverify.judging.criteria import same_versions
 from slaverify.judging.rubrics import rubric_of
+from slaverify.scoring import holds
 
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _LARGEST_SCALE = 11
@@ -35,6 +36,7 @@ def refused(contract: Contract) -> Iterator[Finding]:
     for index, criterion in enumerate(judge.criteria):
         yield from _scale(judge, criterion, index)
         yield from _probes(criterion, index)
+        yield from _check(criterion, index)
         yield from _scope(contract, criterion, index)
     yield from _weights(judge)
 
@@ -162,6 +164,40 @@ def _probes(criterion: Criterion, index: int) -> Iterator[Finding]:
                 where,
                 f"dos pruebas de «{carve_out.id}» dicen lo mismo",
                 f"two probes of {carve_out.id} say the same",
+            )
+
+
+def _check(criterion: Criterion, index: int) -> Iterator[Finding]:
+    """Refuse a check that says nothing, cannot run, excuses in words, or says otherwise than its own probes."""
+    check, where = criterion.check, ("judge", "criteria", index, "check")
+    if check is None:
+        return
+    fault = None if check.pattern is None else regex_fault(check.pattern)
+    empty = not check.contains and (check.pattern, check.min_chars, check.max_chars) == (None, None, None)
+    wrong = (
+        (empty, "no comprueba nada", "checks nothing"),
+        (
+            bool(criterion.carve_outs),
+            "tiene salvedades, que el código no lee",
+            "has carve-outs, which code does not read",
+        ),
+        (criterion.scale.kind != "binary", "pide una escala binaria", "needs a binary scale"),
+    )
+    for is_wrong, es, en in wrong:
+        if is_wrong:
+            yield _finding(
+                "SLV-J018", where, f"la comprobación de «{criterion.id}» {es}", f"the check of {criterion.id} {en}"
+            )
+    if fault is not None:
+        yield _finding("SLV-J018", (*where, "pattern"), f"«{criterion.id}»: {fault.es}", f"{criterion.id}: {fault.en}")
+        return
+    for number, probe in enumerate(criterion.probes):
+        if holds(check, probe.answer) is not probe.met:
+            yield _finding(
+                "SLV-J018",
+                ("judge", "criteria", index, "probes", number),
+                f"la comprobación de «{criterion.id}» no dice lo que su prueba",
+                f"the check of {criterion.id} says otherwise than its probe",
             )
 
 

@@ -9,7 +9,7 @@ Source: docs/spec/judging.md section 6.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -86,9 +86,3 @@ def worst_and_best(readings: Iterable[str]) -> tuple[str, str]:
     """Return the worst and the best verdict among readings. Raises: ValueError for none or an unknown one."""
     order = sorted(readings, key=BADNESS.index)
     return order[-1], order[0]
-
-
-def without(members: Mapping[str, Readings], left_out: Iterable[str]) -> list[Readings]:
-    """Return the readings of the members less some, for the states without a judge or a family."""
-    gone = set(left_out)
-    return [readings for name, readings in members.items() if name not in gone]

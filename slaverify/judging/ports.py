@@ -18,11 +18,15 @@ class Stop(StrEnum):
 
     CREDENTIAL = "credential"
     QUOTA = "quota"
+    REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """What one attempt brought back; `stop_all` where going on would be useless. Other fields as `JudgementRecord`."""
+    """What one attempt brought back; `stop_all` where going on would be useless. Other fields as `JudgementRecord`.
+
+    `detail`: the server's own words on a request that it rejects, printable and short; for people, kept nowhere.
+    """
 
     request_digest: str
     raw: bytes | None = None
@@ -33,6 +37,7 @@ class Received:
     usage: tuple[int | None, int | None] = (None, None)
     fault: str | None = None
     stop_all: Stop | None = None
+    detail: str = ""
 
 
 class JudgePort(Protocol):

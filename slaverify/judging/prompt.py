@@ -75,7 +75,8 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What one call judges, less the nonce. `asks`: the fields that are asked; `given`: what code settled."""
+    """What one call judges, less the nonce. `asks`: the fields that are asked; `given`: what code settled; `masked`:
+    names that were hidden in the answer."""
 
     question: str
     official_text: str
@@ -86,6 +87,7 @@ class Case:
     criterion: Criterion | None = None
     sentences: tuple[str, ...] = ()
     given: tuple[tuple[str, str], ...] = ()
+    masked: int = 0
 
     @property
     def digest(self) -> str:

@@ -35,6 +35,11 @@ class Purpose(StrEnum):
     COUNTERFACTUAL = "counterfactual"
     SHADOW = "shadow"
     REFUSAL = "refusal"
+    TRIVIAL = "trivial"
+
+
+WATCHING = (Purpose.SENTINEL, Purpose.SHADOW, Purpose.TRIVIAL)
+"""Purposes that say nothing of an answer of the run."""
 
 
 class FailureKind(StrEnum):
@@ -159,9 +164,10 @@ class JudgementRecord:
 class Vote:
     """What one call gave, public: no text. `values` null where it failed; `failure` the last failure, or null.
 
-    `subject`: the item id, or the sentinel's; `asked` the fields; `attempts` from 0, `fingerprint` of the last.
+    `subject`: the item id, or the sentinel's; `asked` the fields; `attempts` from 0, `fingerprint` of the last;
+    `masked` how many names in the answer were hidden.
     For a sentinel `known` is its kind and `right` whether the values are those expected; for a shadow whether they
-    are what code found. Null where the call failed.
+    are what code found; for a trivial answer `known` is its name. Null where the call failed.
     """
 
     purpose: Purpose
@@ -178,6 +184,7 @@ class Vote:
     failure: str | None
     alarms: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    masked: int = 0
     fingerprint: str | None = None
     known: str | None = None
     right: bool | None = None
@@ -205,6 +212,7 @@ class Vote:
             "failure": self.failure,
             "alarms": list(self.alarms),
             "flags": list(self.flags),
+            "masked": self.masked,
             "fingerprint": self.fingerprint,
             "known": self.known,
             "right": self.right,
@@ -229,6 +237,7 @@ class Vote:
                 failure=_text_or_none(tree["failure"]),
                 alarms=_texts(tree["alarms"]),
                 flags=_texts(tree["flags"]),
+                masked=_count(tree["masked"]),
                 fingerprint=_text_or_none(tree["fingerprint"]),
                 known=_text_or_none(tree["known"]),
                 right=tree["right"] if isinstance(tree["right"], bool) else None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slaverify.canonical import JsonObject
 from slaverify.judging.calls import Call, Work
@@ -19,7 +19,10 @@ from slaverify.judging.prompt import Case, Instrument, Prompt, PromptInvalidErro
 from slaverify.judging.records import FailureKind, Judgement, JudgementRecord, ParseResult, Purpose, Vote
 from slaverify.judging.rubrics import scale_of
 from slaverify.judging.sentinels import Sentinel, as_expected
+from slaverify.scoring import in_other_language
 
+OTHER_LANGUAGE = "reason_language"
+"""Alarm of a reason that is plainly not in the language of the contract; a warning, and no failure."""
 NOT_ASKED = "not_asked"
 """A vote of a call that never left: the judge had failed as an instrument before."""
 
@@ -28,7 +31,10 @@ Records = Mapping[str, Sequence[JudgementRecord]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """One call and what is known of it. `prompt` null: it must not be sent. `settled`: no attempt more is due."""
+    """One call and what is known of it. `prompt` null: it must not be sent. `settled`: no attempt more is due.
+
+    `language`: the one that the reason was asked in.
+    """
 
     call: Call
     prompt: Prompt | None
@@ -37,6 +43,7 @@ class Reading:
     attempts: tuple[JudgementRecord, ...]
     settled: bool
     surplus: int = 0
+    language: str | None = None
 
     @property
     def judgement(self) -> Judgement | None:
@@ -72,6 +79,15 @@ def read_call(instrument: Instrument, call: Call, records: Records) -> Reading:
     key = record_key(instrument, member, prompt)
     attempts = tuple(records.get(key, ()))
     asked = asked_of(instrument, call.case, nonce, member.expected_model_echo)
+    found = Reading(
+        call=call,
+        prompt=prompt,
+        key=key,
+        result=None,
+        attempts=attempts,
+        settled=False,
+        language=instrument.language,
+    )
     result: ParseResult | None = None
     content = 0
     for at, attempt in enumerate(attempts, 1):
@@ -79,10 +95,8 @@ def read_call(instrument: Instrument, call: Call, records: Records) -> Reading:
         content += not isinstance(result, Judgement) and result.kind is not FailureKind.TRANSPORT
         if _final(result) or content > instrument.judge.retries.content:
             surplus = len(attempts) - at
-            return Reading(
-                call=call, prompt=prompt, key=key, result=result, attempts=attempts, settled=True, surplus=surplus
-            )
-    return Reading(call=call, prompt=prompt, key=key, result=result, attempts=attempts, settled=False)
+            return replace(found, result=result, settled=True, surplus=surplus)
+    return replace(found, result=result)
 
 
 def asked_of(instrument: Instrument, case: Case, nonce: str, echo: str | None) -> Asked:
@@ -109,7 +123,6 @@ def vote_of(reading: Reading, sentinels: Mapping[str, Sentinel]) -> Vote:
     call, judgement = reading.call, reading.judgement
     sentinel = sentinels.get(call.subject) if call.purpose is Purpose.SENTINEL else None
     values: JsonObject | None = None if judgement is None else dict(judgement.values)
-    alarm = None if reading.result is None or isinstance(reading.result, Judgement) else reading.result.alarm
     return Vote(
         purpose=call.purpose,
         subject=call.subject,
@@ -123,12 +136,20 @@ def vote_of(reading: Reading, sentinels: Mapping[str, Sentinel]) -> Vote:
         attempts=len(reading.attempts),
         values=values,
         failure=reading.failure,
-        alarms=() if alarm is None else (alarm,),
+        alarms=_alarms(reading),
         flags=() if judgement is None else judgement.flags,
+        masked=call.case.masked,
         fingerprint=reading.attempts[-1].fingerprint if reading.attempts else None,
-        known=None if sentinel is None else sentinel.kind,
+        known=call.trivial if sentinel is None else sentinel.kind,
         right=_right(call, sentinel, values),
     )
+
+
+def _alarms(reading: Reading) -> tuple[str, ...]:
+    result = reading.result
+    if isinstance(result, Judgement):
+        return (OTHER_LANGUAGE,) if in_other_language(result.reason, reading.language) else ()
+    return () if result is None or result.alarm is None else (result.alarm,)
 
 
 def _right(call: Call, sentinel: Sentinel | None, values: JsonObject | None) -> bool | None:
@@ -136,7 +157,7 @@ def _right(call: Call, sentinel: Sentinel | None, values: JsonObject | None) -> 
         return as_expected(sentinel, values)
     if call.settled is None or values is None:
         return None
-    return values.get("correctness") == call.settled
+    return all(values.get(field) == found for field, found in call.settled)
 
 
 def votes_of(work: Work, calls: Iterable[Call], records: Records) -> list[Vote]:

@@ -28,6 +28,11 @@ def split_sentences(text: str) -> tuple[str, ...]:
     return tuple(out)
 
 
+def numbered_sentences(text: str) -> str:
+    """Return the sentences of a text, one a line, each with its number in brackets."""
+    return "\n".join(f"[{number}] {sentence}" for number, sentence in enumerate(split_sentences(text), 1))
+
+
 def splitter_digest() -> str:
     """Return the digest of the cut: its patterns and its abbreviations."""
     return digest_of(jcs({"break": _BREAK.pattern, "abbreviations": list(_SHORT)}))

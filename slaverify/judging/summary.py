@@ -15,17 +15,21 @@ from itertools import combinations
 from slaverify.canonical import JsonObject, JsonValue, real9
 from slaverify.contract.model.judge import Judge
 from slaverify.errors import StatisticsError
+from slaverify.judging.by_facts import is_grounded
 from slaverify.judging.criteria import criterion_digest, probes_digest
 from slaverify.judging.identity import judge_digest, member_identity
 from slaverify.judging.records import FailureKind, Purpose, Vote
 from slaverify.judging.rubrics import rubric_of
 from slaverify.judging.sentences import splitter_digest
 from slaverify.judging.sentinels import BASELINE_PASSES, KNOWN_WRONG, max_drift
+from slaverify.judging.trivial import trivial_report
 
 PANEL_TYPE = "slaverify/panel/1"
 
 _Key = tuple[str, str | None, str]
-"""A sentinel, a criterion and a member."""
+"""A sentinel, a criterion and what was asked of it."""
+_Asked = tuple[tuple[str, int, str], str | None, tuple[str, ...]]
+"""An answer, a criterion and the fields asked: under `facts@1` an answer is asked twice."""
 
 
 def panel_json(judge: Judge, votes: Sequence[Vote]) -> JsonObject:
@@ -57,6 +61,7 @@ def panel_json(judge: Judge, votes: Sequence[Vote]) -> JsonObject:
         "sentinels": list(sentinels),
         "identity_mismatches": mismatches,
         "drift": drifted,
+        "trivial": list(trivial_report(judge, votes)),
         "repeats": _repeats(judge, votes),
         "differential": _pairs(votes, (Purpose.RAW, Purpose.CUT)),
         "counterfactual": _counterfactual(votes),
@@ -139,6 +144,10 @@ def _key(vote: Vote) -> _Key:
     return vote.subject, vote.criterion, "/".join(vote.asked)
 
 
+def _asked(vote: Vote) -> _Asked:
+    return vote.answer_key, vote.criterion, vote.asked
+
+
 def _agree(own: Sequence[Vote]) -> bool:
     return len(own) == BASELINE_PASSES and own[0].values is not None and all(v.values == own[0].values for v in own)
 
@@ -189,10 +198,10 @@ def _calls(votes: Sequence[Vote]) -> JsonObject:
 
 
 def _repeats(judge: Judge, votes: Sequence[Vote]) -> list[JsonValue]:
-    again: dict[tuple[_Key, tuple[int, str]], list[Vote]] = defaultdict(list)
-    first: dict[tuple[_Key, tuple[int, str]], Vote] = {}
+    again: dict[tuple[_Asked, str], list[Vote]] = defaultdict(list)
+    first: dict[tuple[_Asked, str], Vote] = {}
     for vote in votes:
-        where = (_key(vote)[0], vote.criterion, vote.member), (vote.repetition, vote.side)
+        where = _asked(vote), vote.member
         if vote.purpose is Purpose.REPEAT:
             again[where].append(vote)
         elif vote.purpose is Purpose.ITEM and vote.vote == 0:
@@ -200,7 +209,7 @@ def _repeats(judge: Judge, votes: Sequence[Vote]) -> list[JsonValue]:
     groups: dict[str | None, list[list[Vote]]] = defaultdict(list)
     for where, own in again.items():
         if where in first:
-            groups[where[0][1]].append([first[where], *own])
+            groups[first[where].criterion].append([first[where], *own])
     return [_flips(judge, name, groups[name]) for name in sorted(groups, key=lambda name: name or "")]
 
 
@@ -263,17 +272,20 @@ def _shadow(votes: Sequence[Vote]) -> JsonObject:
 
 def _counterfactual(votes: Sequence[Vote]) -> JsonObject:
     own = [vote for vote in votes if vote.purpose is Purpose.COUNTERFACTUAL and vote.values is not None]
-    first = {
-        (vote.answer_key, vote.criterion, vote.member): vote
-        for vote in votes
-        if vote.purpose is Purpose.ITEM and vote.vote == 0
-    }
+    first = {(_asked(vote), vote.member): vote for vote in votes if vote.purpose is Purpose.ITEM and vote.vote == 0}
     insensitive = 0
     for vote in own:
-        before = first.get((vote.answer_key, vote.criterion, vote.member))
-        right = before is not None and before.values is not None and before.values.get("correctness") == "correct"
-        insensitive += right and (vote.values or {}).get("correctness") == "correct"
+        before = first.get((_asked(vote), vote.member))
+        insensitive += before is not None and _carried(before.values) and _carried(vote.values)
     return {"asked": len(own), "judge_insensitive": insensitive}
+
+
+def _carried(values: JsonObject | None) -> bool:
+    """Say whether a reply finds the answer carried by the official text that was shown."""
+    said = values or {}
+    labels = said.get("sentences")
+    supported = isinstance(labels, list | tuple) and "supported" in labels
+    return said.get("correctness") == "correct" or (supported and is_grounded(said, require_supported=True))
 
 
 def _agreement(judge: Judge, votes: Sequence[Vote]) -> list[JsonValue]:

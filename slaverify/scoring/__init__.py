@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from slaverify.scoring.criteria import MET, NOT_APPLICABLE, NOT_MET, applies, holds
 from slaverify.scoring.hygiene import Clean, clean
+from slaverify.scoring.language import in_other_language
 from slaverify.scoring.normalisers import NORMALISERS, Normaliser, normaliser
 from slaverify.scoring.pipeline import score
 from slaverify.scoring.profiles import PROFILES, VERDICT_TABLES, Profile, profile
@@ -24,7 +26,10 @@ from slaverify.scoring.rules.table import RULES
 from slaverify.scoring.settings import PolicySet, Settings, default_settings, read_policies, settings_for
 
 __all__ = [
+    "MET",
     "NORMALISERS",
+    "NOT_APPLICABLE",
+    "NOT_MET",
     "PROFILES",
     "RULES",
     "SENTENCES",
@@ -50,8 +55,11 @@ __all__ = [
     "Span",
     "Status",
     "Verdict",
+    "applies",
     "clean",
     "default_settings",
+    "holds",
+    "in_other_language",
     "normaliser",
     "profile",
     "read_policies",

@@ -63,7 +63,7 @@ _LOOK_ALIKES = frozenset("аеорсухіјѕԁһкмтвнАЕОРСУХІЈЅ
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _INJECTION = re.compile(
     r"\b(?:ignor[ae]\w*|olvid[ae]\w*|disregard|forget)\s(?:\w+\s){0,4}"
-    r"(?:instruc\w+|prompt|rubric\w*|rules|reglas|criteri\w+)\b"
+    r"(?:instruc\w+|prompt|rubric\w*|rules|reglas|criteri\w+|official\stext|texto\soficial|referenc\w+)\b"
     r"|\b(?:califi\w+|evalu\w+|grade|score|mark|rate)\s(?:\w+\s){0,5}(?:como|as)\s(?:\w+\s){0,2}"
     r"(?:correct\w*|accurate|exact\w*|perfect\w*|pass|v[aá]lid\w+)\b"
     r"|\b(?:eres|act[uú]a como|you are)\s(?:\w+\s){0,3}(?:juez|judge|evaluador\w*|grader|evaluator)\b"

@@ -11,64 +11,34 @@ that steps 1 to 8 decided.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from slaverify.contract.words import Outcome
 from slaverify.evalset import Answer, Item, Reference
 from slaverify.scoring.abstention import Classified, classify, is_null_token
-from slaverify.scoring.citations.cited import Citations, citations_of, given_ids
+from slaverify.scoring.citations.cited import citations_of, given_ids
 from slaverify.scoring.citations.grammar import Mention
-from slaverify.scoring.events import events_of
 from slaverify.scoring.extraction import Extracted, extract
-from slaverify.scoring.grounding import Grounded, ground
+from slaverify.scoring.grounding import ground
 from slaverify.scoring.hygiene import Clean, clean
 from slaverify.scoring.language import in_other_language
-from slaverify.scoring.parts import Parts, has_parts, parts_of, weight_of
+from slaverify.scoring.outcome import Result, record_of, traces_of
+from slaverify.scoring.parts import Parts, has_parts, parts_of
 from slaverify.scoring.passage import Passage
 from slaverify.scoring.profiles import profile
 from slaverify.scoring.reasons import Reason
-from slaverify.scoring.record import (
-    AnswerClass,
-    CitationCounts,
-    Correctness,
-    Grounding,
-    ScoreRecord,
-    Verdict,
-)
+from slaverify.scoring.record import AnswerClass, Correctness, Verdict
 from slaverify.scoring.registry import Rule
 from slaverify.scoring.resolution import Finding
 from slaverify.scoring.result import RuleTrace, Scored, Span, Status, decided
 from slaverify.scoring.rules.table import RULES
 from slaverify.scoring.rules.task import Task
 from slaverify.scoring.settings import Settings
-from slaverify.scoring.verdicts import bounds_of, verdict_of
 
-UNKNOWN_OUTCOMES = frozenset({Outcome.UNRESOLVED, Outcome.AUDITOR_FAILURE, Outcome.NOT_SENT})
-"""Outcomes that are nobody's or the auditor's: the verdict could have been any, so the record has bounds."""
-
-_WON = frozenset({Correctness.CORRECT, Correctness.UNDETERMINED})
-_GOOD = frozenset({Verdict.ACCURATE, Verdict.ABSTENTION, None})
 LIMITS_RULE = "answer-limits@1"
 TEXT_RULE = "text-hygiene@1"
 REFUSAL_RULE = "api-refusal@1"
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """What the steps found, before it becomes a record."""
-
-    outcome: Outcome
-    answer_class: AnswerClass | None
-    correctness: Correctness
-    trace: RuleTrace | None
-    flags: tuple[str, ...] = ()
-    confirmed: frozenset[str] = frozenset()
-    text: str | None = None
-    cues: tuple[Span, ...] = ()
-    parts: Parts | None = None
-    cited: Citations | None = None
-    grounded: Grounded | None = None
 
 
 def score(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Settings) -> Scored:
@@ -78,15 +48,15 @@ def score(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Set
     """
     own = settings.for_item(item)
     result = _run(item, answer, run_outcome, own)
-    return Scored(_record(item, answer, run_outcome, result, own), _traces(result), result.text, result.cited)
+    return Scored(record_of(item, answer, run_outcome, result, own), traces_of(result), result.text, result.cited)
 
 
-def _run(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Settings) -> _Result:
+def _run(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Settings) -> Result:
     # 1 outcome
     if run_outcome is Outcome.REFUSED:
         return _abstained(item, run_outcome, REFUSAL_RULE, Reason.API_REFUSAL, ("api_refusal",))
     if run_outcome is not Outcome.ANSWERED or answer is None:
-        return _Result(run_outcome, None, Correctness.NO_ANSWER, None)
+        return Result(run_outcome, None, Correctness.NO_ANSWER, None)
     # 2 hygiene
     text = clean(answer.text)
     if text.blank and not is_null_token(text.text, settings):
@@ -104,7 +74,7 @@ def _run(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Sett
             rule=LIMITS_RULE, status=Status.DECIDED, correctness=Correctness.INCORRECT, reason=limit, flags=text.flags
         )
         flags = (*text.flags, limit.value)
-        return _Result(
+        return Result(
             Outcome.ANSWERED,
             AnswerClass.NON_ANSWER,
             Correctness.NO_ANSWER,
@@ -122,13 +92,13 @@ def _run(item: Item, answer: Answer | None, run_outcome: Outcome, settings: Sett
     return replace(result, flags=(*text.flags, *result.flags), confirmed=text.confirmed, text=text.text)
 
 
-def _of_parts(parts: Parts) -> _Result:
-    return _Result(Outcome.ANSWERED, AnswerClass.ANSWER, parts.correctness, None, parts.flags, parts=parts)
+def _of_parts(parts: Parts) -> Result:
+    return Result(Outcome.ANSWERED, AnswerClass.ANSWER, parts.correctness, None, parts.flags, parts=parts)
 
 
 def _with_citations(
-    item: Item, answer: Answer, text: Clean, found: Extracted, result: _Result, settings: Settings
-) -> _Result:
+    item: Item, answer: Answer, text: Clean, found: Extracted, result: Result, settings: Settings
+) -> Result:
     start, prose = found.whole.start, text.text[found.whole.start : found.whole.end]
     cues = [Span(cue.start - start, cue.end - start) for cue in result.cues]
     denied = result.answer_class is AnswerClass.ABSTENTION
@@ -157,22 +127,22 @@ def _limit(text: Clean, found: Extracted, settings: Settings) -> Reason | None:
     return Reason.WRONG_LANGUAGE if in_other_language(whole, settings.language) else None
 
 
-def _moved(outcome: Outcome, reason: Reason, text: Clean, flags: tuple[str, ...]) -> _Result:
+def _moved(outcome: Outcome, reason: Reason, text: Clean, flags: tuple[str, ...]) -> Result:
     trace = RuleTrace(rule=TEXT_RULE, status=Status.DECIDED, correctness=Correctness.INCORRECT, reason=reason)
-    return _Result(outcome, None, Correctness.NO_ANSWER, trace, (*text.flags, *flags), text.confirmed, text.text)
+    return Result(outcome, None, Correctness.NO_ANSWER, trace, (*text.flags, *flags), text.confirmed, text.text)
 
 
 def _abstained(
     item: Item, outcome: Outcome, rule: str, reason: Reason, flags: tuple[str, ...], spans: tuple[Span, ...] = ()
-) -> _Result:
+) -> Result:
     correctness = Correctness.CORRECT if item.hostile else Correctness.INCORRECT
     trace = RuleTrace(
         rule=rule, status=Status.DECIDED, correctness=correctness, reason=reason, spans=spans, flags=flags
     )
-    return _Result(outcome, AnswerClass.ABSTENTION, correctness, trace, flags)
+    return Result(outcome, AnswerClass.ABSTENTION, correctness, trace, flags)
 
 
-def _decide(item: Item, answer: Answer, text: Clean, found: Extracted, settings: Settings) -> _Result:
+def _decide(item: Item, answer: Answer, text: Clean, found: Extracted, settings: Settings) -> Result:
     # 4 class, 5 candidates and comparison, 6 contradictions
     rule = _rule_for(item.reference.kind, settings)
     task = Task(
@@ -198,7 +168,7 @@ def _decide(item: Item, answer: Answer, text: Clean, found: Extracted, settings:
     if classified.answer_class is AnswerClass.NON_ANSWER:
         name = rule.name if rule is not None else "none@1"
         trace = _trace(name, Correctness.INCORRECT, Reason.NO_VALUE)
-        return _Result(Outcome.ANSWERED, AnswerClass.NON_ANSWER, Correctness.NO_ANSWER, trace)
+        return Result(Outcome.ANSWERED, AnswerClass.NON_ANSWER, Correctness.NO_ANSWER, trace)
     result = _compare(item, task, rule, hedged)
     return replace(result, flags=(*result.flags, *hedged), cues=cues)
 
@@ -225,14 +195,14 @@ def _whole_text(
     return classified, task
 
 
-def _in_doubt(item: Item, task: Task, rule: Rule | None) -> _Result:
+def _in_doubt(item: Item, task: Task, rule: Rule | None) -> Result:
     # answer or abstention, nobody can say; but what holds no right value is right in no reading
     if rule is not None:
         result = _compare(item, task, rule, ("hedged",))
         if result.correctness not in (Correctness.CORRECT, Correctness.UNDETERMINED):
             return replace(result, answer_class=AnswerClass.UNDETERMINED, flags=(*result.flags, "hedged"))
     trace = _trace(task.settings.abstention[0], Correctness.UNDETERMINED, Reason.CLASS_UNDETERMINED)
-    return _Result(Outcome.ANSWERED, AnswerClass.UNDETERMINED, Correctness.UNDETERMINED, trace)
+    return Result(Outcome.ANSWERED, AnswerClass.UNDETERMINED, Correctness.UNDETERMINED, trace)
 
 
 def _rule_for(kind: str, settings: Settings) -> Rule | None:
@@ -246,12 +216,12 @@ def _rule_for(kind: str, settings: Settings) -> Rule | None:
     return RULES.get(name) if name is not None and name in RULES.names() else None
 
 
-def _compare(item: Item, task: Task, rule: Rule | None, flags: tuple[str, ...]) -> _Result:
+def _compare(item: Item, task: Task, rule: Rule | None, flags: tuple[str, ...]) -> Result:
     kind = item.reference.kind
     if kind == "none":
         reason = Reason.ANSWERED_OUT_OF_CORPUS if item.stratum == "out_of_corpus" else Reason.INVENTED_VALUE
         trace = replace(_trace("none@1", Correctness.INCORRECT, reason), flags=flags)
-        return _Result(Outcome.ANSWERED, AnswerClass.ANSWER, Correctness.INCORRECT, trace)
+        return Result(Outcome.ANSWERED, AnswerClass.ANSWER, Correctness.INCORRECT, trace)
     if rule is None:
         trace = RuleTrace(
             rule=f"{kind}@0",
@@ -259,7 +229,7 @@ def _compare(item: Item, task: Task, rule: Rule | None, flags: tuple[str, ...]) 
             correctness=Correctness.UNDETERMINED,
             reason=Reason.NO_RULE,
         )
-        return _Result(Outcome.ANSWERED, AnswerClass.ANSWER, Correctness.UNDETERMINED, trace)
+        return Result(Outcome.ANSWERED, AnswerClass.ANSWER, Correctness.UNDETERMINED, trace)
     best: tuple[Reference, Finding] | None = None
     for reference in (item.reference, *item.reference.accepted):
         own = rule if reference.kind in rule.kinds else _rule_for(reference.kind, task.settings)
@@ -268,7 +238,7 @@ def _compare(item: Item, task: Task, rule: Rule | None, flags: tuple[str, ...]) 
             best = (reference, finding)
     if best is None:
         trace = replace(_trace(rule.name, Correctness.INCORRECT, Reason.NO_VALUE), flags=flags)
-        return _Result(Outcome.ANSWERED, AnswerClass.ANSWER, Correctness.NO_ANSWER, trace)
+        return Result(Outcome.ANSWERED, AnswerClass.ANSWER, Correctness.NO_ANSWER, trace)
     return _found(task, rule, *best, flags)
 
 
@@ -281,7 +251,7 @@ _RANK = {
 }
 
 
-def _found(task: Task, rule: Rule, reference: Reference, finding: Finding, flags: tuple[str, ...]) -> _Result:
+def _found(task: Task, rule: Rule, reference: Reference, finding: Finding, flags: tuple[str, ...]) -> Result:
     own = (*finding.flags, *(("ambiguous_number",) if finding.reason is Reason.AMBIGUOUS_SEPARATOR else ()))
     chosen = finding.chosen
     at = finding.at if chosen is None else chosen.span
@@ -298,7 +268,7 @@ def _found(task: Task, rule: Rule, reference: Reference, finding: Finding, flags
         settings_used=task.settings.policies.used(*rule.policies),
         flags=(*flags, *own),
     )
-    return _Result(Outcome.ANSWERED, AnswerClass.ANSWER, finding.correctness, trace, own)
+    return Result(Outcome.ANSWERED, AnswerClass.ANSWER, finding.correctness, trace, own)
 
 
 def _canonical(reference: Reference) -> str | None:
@@ -308,86 +278,3 @@ def _canonical(reference: Reference) -> str | None:
 
 def _trace(rule: str, correctness: Correctness, reason: Reason) -> RuleTrace:
     return RuleTrace(rule=rule, status=decided(correctness), correctness=correctness, reason=reason)
-
-
-def _traces(result: _Result) -> tuple[RuleTrace, ...]:
-    grounded = result.grounded
-    if result.parts is not None:
-        return result.parts.traces
-    return tuple(trace for trace in (result.trace, None if grounded is None else grounded.trace) if trace is not None)
-
-
-def _record(
-    item: Item, answer: Answer | None, run_outcome: Outcome, result: _Result, settings: Settings
-) -> ScoreRecord:
-    # 8 verdict table, 9 open or to the judge
-    flags = {*result.flags, *(answer.flags if answer is not None else ())}
-    correctness, answer_class = result.correctness, result.answer_class
-    grounding = _grounding(result)
-    verdict = None if result.grounded is None else result.grounded.verdict
-    if answer_class is not None and verdict is None:
-        verdict = verdict_of(settings.verdict_table, answer_class, correctness, grounding)
-    # a body that was cut bought a second try: what that try got wrong stays wrong, what it got right stays open
-    if "cut_body" in flags and answer_class is not None and correctness in _WON and verdict in _GOOD:
-        verdict, correctness = None, Correctness.UNDETERMINED
-        flags.add("open")
-    elif answer_class is not None and verdict is None and not _to_judge(correctness, grounding, settings):
-        flags.add("open")
-    unknown = verdict is None and (answer_class is not None or result.outcome in UNKNOWN_OUTCOMES)
-    weight = weight_of(item, settings)
-    necessary = "necessary" if item.hostile else "unnecessary"
-    return ScoreRecord(
-        item_id=item.id,
-        repetition=0,
-        side="current",
-        stratum=item.stratum,
-        cluster=None,
-        run_outcome=run_outcome,
-        outcome=result.outcome,
-        answer_class=answer_class,
-        abstention=necessary if answer_class is AnswerClass.ABSTENTION else None,
-        correctness=correctness,
-        grounding=grounding,
-        verdict=verdict,
-        rules=tuple(trace.summary() for trace in _traces(result)),
-        citations=_counts(answer, result),
-        errors=_errors(result, correctness, weight),
-        weight=weight,
-        bounds=bounds_of(settings.verdict_table, correctness, grounding, nothing=item.reference.kind == "none")
-        if unknown
-        else None,
-        flags=tuple(sorted(flags)),
-        events=events_of(flags, result.confirmed),
-        decided_by="rule" if verdict is not None else None,
-    )
-
-
-def _errors(result: _Result, correctness: Correctness, weight: int | None) -> int | None:
-    # without an answer nothing was counted: the decision takes the whole weight as wrong; what is open is unknown
-    if weight is None or result.outcome is not Outcome.ANSWERED or correctness is Correctness.UNDETERMINED:
-        return None
-    if result.parts is not None:
-        return result.parts.errors
-    return 0 if correctness is Correctness.CORRECT else max(weight, 1)
-
-
-def _grounding(result: _Result) -> Grounding:
-    answers = result.answer_class in (AnswerClass.ANSWER, AnswerClass.UNDETERMINED)
-    return result.grounded.grounding if answers and result.grounded is not None else Grounding.NOT_APPLICABLE
-
-
-def _to_judge(correctness: Correctness, grounding: Grounding, settings: Settings) -> bool:
-    asked = (
-        (correctness is Correctness.UNDETERMINED, settings.judged),
-        (
-            grounding is Grounding.UNDETERMINED,
-            settings.judged_grounding,
-        ),
-    )
-    return all(judged for is_open, judged in asked if is_open)
-
-
-def _counts(answer: Answer | None, result: _Result) -> CitationCounts:
-    if result.cited is None:
-        return CitationCounts(claimed=len(answer.citations) if answer is not None else 0)
-    return result.cited.counts

@@ -17,12 +17,16 @@ from slaverify.scoring.data import load
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One profile. `strata` null: any stratum of the contract; `rules` maps a kind of reference to its rule."""
+    """One profile. `strata` null: any stratum of the contract; `rules` maps a kind of reference to its rule.
+
+    `document`: each answer has to stand on the item's document, which no rule can say: its grounding is always open.
+    """
 
     name: str
     unit: str
     strata: tuple[str, ...] | None
     citations: bool
+    document: bool
     cluster_required: bool
     rules: Mapping[str, str]
     normaliser: Mapping[str, str]
@@ -77,6 +81,7 @@ def _profile(name: str, tree: JsonObject) -> Profile:
         unit=_text(tree["unit"]),
         strata=None if strata is None else _words(strata),
         citations=tree["citations"] is True,
+        document=tree.get("document") is True,
         cluster_required=tree["cluster_required"] is True,
         rules=_map(tree["rules"]),
         normaliser=_map(tree["normaliser"]),

@@ -18,6 +18,7 @@ from slaverify.scoring.profiles import VERDICT_TABLES, Profile, profile
 
 if TYPE_CHECKING:
     from slaverify.contract import Contract
+    from slaverify.contract.model.judge import Criterion
 
 
 _V = TypeVar("_V")
@@ -70,7 +71,8 @@ class Settings:
     language of answers (two letters) or null; `critical_fields` are those that make a
     document right (none: all); `judged` and `judged_grounding` say that an open correctness,
     or an open grounding, may go to the judge; `citation_field`
-    that the endpoint returns citations apart; `catalogue` is what exists, null: citations are not looked up.
+    that the endpoint returns citations apart; `catalogue` is what exists, null: citations are not looked up;
+    `criteria` are those of the contract, for what code says of them.
     """
 
     locale: str | None
@@ -89,6 +91,7 @@ class Settings:
     judged_grounding: bool = False
     citation_field: bool = False
     catalogue: Catalogue | None = field(default=None, compare=False, repr=False)
+    criteria: tuple[Criterion, ...] = ()
 
     def for_item(self, item: Item) -> Settings:
         """Return the settings with the item's own locale and policies."""
@@ -120,6 +123,7 @@ def settings_for(contract: Contract, stratum: str, catalogue: Catalogue | None =
     overrides = read_policies(method.policies.model_dump(mode="json", by_alias=True, exclude_none=True))
     policies = _profile_policies(table).changed(overrides)
     # where a norm's question is hostile, code decides alone
+    asked = frozenset(method.judge_stage.ask)
     asks = stratum in method.judge_stage.strata and not (table.citations and stratum in HOSTILE_STRATA)
     return Settings(
         locale=locale,
@@ -134,10 +138,11 @@ def settings_for(contract: Contract, stratum: str, catalogue: Catalogue | None =
         policies=policies,
         critical_fields=tuple(method.critical_fields or ()),
         max_chars=method.answer.max_chars,
-        judged=asks and "correctness" in method.judge_stage.ask,
-        judged_grounding=asks and "grounding" in method.judge_stage.ask,
+        judged=asks and not asked.isdisjoint({"correctness", "eligibility"}),
+        judged_grounding=asks and not asked.isdisjoint({"grounding", "eligibility"}),
         citation_field=contract.endpoint.response.citations is not None,
         catalogue=catalogue,
+        criteria=() if contract.judge is None else contract.judge.criteria,
     )
 
 

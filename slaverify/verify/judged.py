@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from slaverify.canonical import JsonObject, loads_jsonl
 from slaverify.contract import LoadedContract
 from slaverify.contract.model.judge import Judge
+from slaverify.decision import judged_floor
 from slaverify.errors import Text
 from slaverify.evidence import Bundle, labelled_run
 from slaverify.judging import (
@@ -25,10 +26,10 @@ from slaverify.judging import (
     PANEL,
     RUN_KEY,
     VOTES,
+    WATCHING,
     Evaluated,
     GivenAnswer,
     JudgementRecord,
-    Purpose,
     Vote,
     by_key,
     evaluate,
@@ -37,12 +38,15 @@ from slaverify.judging import (
     judged_records,
     panel_json,
     panel_of,
+    passes_trivially,
     read_run_key,
     read_sentinels,
+    trivial_report,
+    undecided,
     work_of,
 )
 from slaverify.judging.calibration import Labelled, ruled_records
-from slaverify.scoring import Correctness, Grounding, ScoreRecord
+from slaverify.scoring import ScoreRecord
 from slaverify.verify.checks import Part, failed
 from slaverify.verify.trees import first_difference
 
@@ -68,6 +72,7 @@ def public_parts(bundle: Bundle, contract: LoadedContract, records: Sequence[Sco
         return
     votes = [Vote.from_json(line) for line in bundle.lines(VOTES)]
     yield from _same(PANEL, bundle.json(PANEL), panel_json(judge, votes))
+    yield from _trivial(contract, judge, votes)
     yield from _verdicts(judge, records, votes, labelled_run(bundle, contract))
 
 
@@ -124,13 +129,26 @@ def replayed_parts(bundle: Bundle, annex: Mapping[str, bytes], again: Rejudged) 
         yield failed(Text(f"faltan {missing} respuestas del juez", f"{missing} replies of the judge are missing"))
 
 
+def _trivial(contract: LoadedContract, judge: Judge, votes: Sequence[Vote]) -> Iterator[Part]:
+    """A judge that lets an answer pass which knows nothing was not to see any of the run."""
+    floor = judged_floor(contract.model)
+    for one in trivial_report(judge, votes):
+        if passes_trivially(one, floor):
+            yield failed(
+                Text(
+                    f"el juez deja pasar la respuesta trivial «{one['name']}»",
+                    f"the judge lets the trivial answer `{one['name']}` pass",
+                )
+            )
+
+
 def _verdicts(
     judge: Judge, records: Sequence[ScoreRecord], votes: Sequence[Vote], people: Labelled | None
 ) -> Iterator[Part]:
     panel = panel_of(judge)
     own: dict[tuple[str, int, str], list[Vote]] = defaultdict(list)
     for vote in votes:
-        if vote.purpose not in (Purpose.SENTINEL, Purpose.SHADOW):
+        if vote.purpose not in WATCHING:
             own[vote.answer_key].append(vote)
     derived: list[tuple[ScoreRecord, JsonObject]] = []
     for record in records:
@@ -138,27 +156,12 @@ def _verdicts(
         if record.decided_by == JUDGE and not mine:
             yield failed(Text(f"{record.item_id}: puntaje del juez sin votos", f"{record.item_id}: judged, no votes"))
         elif mine and record.decided_by in (JUDGE, PERSON, None):
-            derived.append((record, judged(panel, _before(record, mine), mine).to_json()))
+            derived.append((record, judged(panel, undecided(record, mine), mine).to_json()))
     # What the votes left open people may have settled, by labels that stand in the calibration.
     again = [tree for _, tree in derived]
     ruled = again if people is None else ruled_records(people, again)
     for (record, _), tree in zip(derived, ruled, strict=True):
         yield from _same(record.item_id, _said(record.to_json()), _said(tree))
-
-
-def _before(record: ScoreRecord, votes: Sequence[Vote]) -> ScoreRecord:
-    """Return the record as it was before its votes, as far as the votes fill it in."""
-    asked = {field for vote in votes for field in vote.asked}
-    criteria = {vote.criterion for vote in votes}
-    return replace(
-        record,
-        verdict=None,
-        bounds=None,
-        correctness=Correctness.UNDETERMINED if "correctness" in asked else record.correctness,
-        grounding=Grounding.UNDETERMINED if "grounding" in asked else record.grounding,
-        criteria=tuple((name, mark) for name, mark in record.criteria if name not in criteria),
-        decided_by=None,
-    )
 
 
 def _said(record: JsonObject) -> JsonObject:

@@ -315,6 +315,7 @@ def _scored(item: Item, exchange: DerivedExchange, settings: Settings, cluster: 
         item=item,
         raw_text=None if exchange.answer is None else exchange.answer.text,
         clean_text=scored.clean_text,
+        cited=() if scored.citations is None else scored.citations.existing,
     )
 
 

@@ -48,6 +48,8 @@ MUTATIONS: list[tuple[str, object, str]] = [
     ("engine.base_families", "secret", "SLV-C012"),
     ("engine.base_families.0", "familia-j", "SLV-J001"),
     ("engine.family", "Familia-J", "SLV-J001"),
+    ("judge.panel.0.snapshot", "claude-x-2026-03-01", "SLV-J001"),
+    ("judge.panel.0.expected_model_echo", "meta-llama/Llama-3-8b-2026-03-01", "SLV-J001"),
     ("engine.base_families", "undisclosed", "SLV-J001"),
     ("engine.change_notice_days", "10", "SLV-C012"),
     ("engine.split_on_drift", "no", "SLV-C012"),

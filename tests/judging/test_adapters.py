@@ -16,7 +16,7 @@ from slaverify.contract.model.judge import Judge
 from slaverify.engine.wire import read_secrets
 from slaverify.errors import JudgeError
 from slaverify.judging import FailureKind, JudgeFailure, Prompt, Received, Stop
-from slaverify.judging.adapters import adapter_of
+from slaverify.judging.adapters import adapter_of, openai_chat
 from slaverify.judging.adapters.http import HttpJudges
 from slaverify.judging.parse import Asked, Reply, parse
 from tests.judging.line import judge_block
@@ -205,7 +205,8 @@ def error(code: str) -> bytes:
         (403, b"no", "http_403", Stop.CREDENTIAL),
         (429, error("rate_limit_exceeded"), "http_429", None),
         (429, error("insufficient_quota"), "http_429", Stop.QUOTA),
-        (400, error("unsupported_response_format"), "http_400", None),
+        (400, error("unsupported_response_format"), "http_400", Stop.REJECTED),
+        (404, b"", "http_404", Stop.REJECTED),
         (503, b"", "http_503", None),
         (302, b"", "http_302", None),
     ],
@@ -216,6 +217,19 @@ def test_another_status_is_a_fault_and_some_stop_everything(
     found, seen = asked(lambda _: (status, body))
     assert (found.fault, found.stop_all) == (fault, stop)
     assert len(seen.bodies) == 1
+
+
+def test_the_words_of_a_server_that_rejects_are_printable_and_short() -> None:
+    told = json.dumps({"error": {"message": "no \x1b[31mjson_schema\n" + "x" * 500}}).encode()
+    found, _ = asked(lambda _: (400, told))
+    assert found.detail.startswith("no [31mjson_schema xxx") and len(found.detail) == 160
+
+
+def test_a_schema_leaves_in_its_order_so_that_the_reason_comes_before_the_mark() -> None:
+    fields = {"reason": {"type": "string"}, "nonce": {"type": "string"}, "correctness": {"type": "string"}}
+    body, _ = openai_chat.request(judge_at("http://127.0.0.1:9/v1").panel[0], PROMPT, {"properties": fields})
+    schema = json.loads(body)["response_format"]["json_schema"]["schema"]
+    assert list(schema["properties"]) == ["reason", "nonce", "correctness"]
 
 
 def test_a_filter_in_front_of_the_model_is_a_refusal() -> None:

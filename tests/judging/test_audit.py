@@ -16,6 +16,7 @@ import pytest
 from slaverify.audit.scoring import annex_files
 from slaverify.audit.walk import Step, audit, go
 from slaverify.canonical import JsonValue, jcs, loads_jsonl
+from slaverify.cli import run as typed
 from slaverify.cli.wiring import session_for, session_of_run
 from slaverify.contract import edited
 from slaverify.contract.load import load_contract, parse_contract
@@ -331,21 +332,102 @@ def test_a_judge_that_does_not_repeat_itself_measures_nothing(tmp_path: Path, ke
 
 def test_a_judge_that_becomes_another_model_invalidates_the_run(tmp_path: Path, keys: Callable[[Place], None]) -> None:
     judge = JudgeServer(perfect)
-    judge.model = lambda number: MODEL if number <= 200 else "juez-2026-03-01"
+    judge.model = lambda number: MODEL if number <= 345 else "juez-2026-03-01"
     with judged_audit(tmp_path, judge, count=40) as place:
         decision = decided(place, keys)
         assert metric(decision, "accuracy")["state"] == "INVALID_RUN"
         assert metric(decision, "accuracy")["reason"] == "judge_drift"
         # It is found at once, and nothing more is spent on it.
-        assert judge.calls < 210
+        assert judge.calls < 355
         assert parts(place) == []
 
 
 def test_a_judge_that_changes_its_mind_without_a_word_drifts(tmp_path: Path, keys: Callable[[Place], None]) -> None:
     judge = JudgeServer(perfect)
     judge.mark = lambda data: (
-        perfect(data) if judge.calls <= 240 else {"correct": "incorrect"}.get(perfect(data), "correct")
+        perfect(data) if judge.calls <= 320 else {"correct": "incorrect"}.get(perfect(data), "correct")
     )
     with judged_audit(tmp_path, judge, count=40) as place:
         assert metric(decided(place, keys), "accuracy")["reason"] == "judge_drift"
         assert read(place, "judging/panel.json")["drift"] is True
+
+
+def test_a_judge_of_the_engines_family_is_refused_before_anything_leaves(
+    tmp_path: Path, keys: Callable[[Place], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge, vendor = JudgeServer(perfect), Clerk()
+    with judged_audit(tmp_path, judge, vendor, count=40) as place:
+        keys(place)
+        text = place.contract.read_text("utf-8")
+        place.contract.write_text(text.replace("familia-j", "Familia-V"), "utf-8")
+        assert typed(audit_arguments(place)) == 2
+        assert "SLV-J001" in capsys.readouterr().err
+    assert (judge.calls, vendor.asked) == (0, 0)
+
+
+def test_a_server_that_takes_no_request_is_named_with_its_own_words(
+    tmp_path: Path, keys: Callable[[Place], None]
+) -> None:
+    judge = JudgeServer(perfect)
+    told = json.dumps({"error": {"message": "json_schema is not supported", "type": "invalid_request_error"}})
+    judge.break_at = lambda *_: (400, "application/json", told.encode())
+    with judged_audit(tmp_path, judge, count=40) as place, pytest.raises(JudgeError, match="SLV-J047") as caught:
+        decided(place, keys)
+    assert caught.value.exit_code == 6
+    assert "json_schema is not supported" in caught.value.what.es
+    assert "response_format: json_schema" in caught.value.why.en
+    assert judge.calls <= 4, "nothing is asked in vain"
+
+
+def test_a_judge_may_be_asked_in_parts_and_its_oddities_are_counted(
+    tmp_path: Path, keys: Callable[[Place], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge = JudgeServer(perfect)
+    judge.reason = "The answer says what the text of the law says, and it is as short as it can be."
+    vendor = Clerk(lambda number: number < 5, " Lo dice el Asistente Demo.")
+    with judged_audit(tmp_path, judge, vendor, count=40) as place:
+        keys(place)
+        session = session_for(load_contract(place.contract), place.bank, place.out)
+        audit(session, resume=False, authorised_by=ORGANISATION, until=Step.SCORE)
+        assert typed(["judge", str(place.run), "--only", "nada"]) == 2
+        assert typed(["judge", str(place.run), "--only", "sentinels"]) == 0
+        assert (judge.calls, (place.run / "judging").exists()) == (180, False)
+        assert typed(["judge", str(place.run), "--only", "items"]) == 0
+        # 4 trivial answers to 30 questions, one of them bare too; 40 answers, and a sentinel between them
+        assert judge.calls == 180 + 5 * 30 + 40 + 1
+        before = judge.calls
+        capsys.readouterr()
+        assert typed(["judge", str(place.run)]) == 0
+        assert judge.calls >= before + 60
+        assert "idioma" in capsys.readouterr().err
+        panel = read(place, "judging/panel.json")
+        assert panel["calls"]["alarms"] == {"reason_language": panel["calls"]["due"]}
+        votes = [dict(line) for line in loads_jsonl((place.run / "judging/judgements.jsonl").read_bytes())]
+        assert sum(vote["masked"] for vote in votes if vote["purpose"] == "item") == 5
+        assert not any("Asistente Demo" in data["answer"] for data in judge.seen)
+
+
+def test_a_judge_that_lets_an_answer_pass_which_knows_nothing_ends_the_contract(
+    tmp_path: Path, keys: Callable[[Place], None]
+) -> None:
+    judge = JudgeServer(lambda data: "correct" if data["question"] == data["answer"] else perfect(data))
+    with judged_audit(tmp_path, judge, count=40) as place:
+        with pytest.raises(JudgeError, match="SLV-J050") as caught:
+            decided(place, keys)
+        assert caught.value.exit_code == 5
+        assert "echo_question" in caught.value.what.en and "(30/30)" in caught.value.what.en
+        shown = [data for data in judge.seen if data["answer"].startswith("Para salir al lago")]
+        assert shown == [], "no answer of the run was shown to it"
+
+
+def test_trivial_answers_are_counted_in_the_panel(finished: Finished) -> None:
+    panel = read(finished.place, "judging/panel.json")
+    assert [(one["name"], one["answers"]) for one in panel["trivial"]] == [
+        ("constant", 30),
+        ("echo_question", 30),
+        ("other_items_answer", 30),
+        ("inject_judge", 30),
+    ]
+    # The constant is the right answer of one item at most.
+    assert [one["good"] for one in panel["trivial"]][1:] == [0, 0, 0]
+    assert panel["trivial"][0]["good"] <= 1

@@ -10,7 +10,6 @@ from slaverify.contract.model.judge import CarveOut, Criterion, Probe, Scale, Sc
 from slaverify.errors import JudgeError
 from slaverify.judging import (
     RUBRICS,
-    applies,
     criterion_digest,
     fraction_of,
     meets,
@@ -20,6 +19,7 @@ from slaverify.judging import (
     whole_text,
 )
 from slaverify.judging.rubrics import FORBIDDEN_FIELDS
+from slaverify.scoring import applies
 
 ORDINAL = Scale(
     kind="ordinal",

@@ -47,10 +47,26 @@ TURNED: JsonValue = [
 ]
 
 
+BARE: dict[str, JsonValue] = {"judge.criteria.0.carve_outs": [], "judge.criteria.0.probes": []}
+TRIED: dict[str, JsonValue] = {
+    "judge.criteria.0.carve_outs": [],
+    "judge.criteria.0.probes": [
+        {"answer": "Son 10 días, con su Boleta.", "met": True},
+        {"answer": "Son 10 días, con sus boletas.", "met": False},
+    ],
+}
+
+
 @pytest.mark.parametrize(
     ("changes", "codes"),
     [
         ({"judge.criteria.0.probes": []}, ["SLV-J010"]),
+        ({"judge.criteria.0.check": {}}, ["SLV-J018", "SLV-J018", "SLV-J018"]),
+        ({**BARE, "judge.criteria.0.check": {}}, ["SLV-J018"]),
+        ({**BARE, "judge.criteria.0.check": {"pattern": "días"}}, ["SLV-J018"]),
+        ({**BARE, "judge.criteria.0.check": {"contains": ["boleta"], "max_chars": 300}}, []),
+        ({**TRIED, "judge.criteria.0.check": {"contains": ["boleta"]}}, []),
+        ({**TRIED, "judge.criteria.0.check": {"contains": ["BOLETA", "día"]}}, ["SLV-J018"]),
         ({"judge.criteria.0.probes.0.met": False}, ["SLV-J010"]),
         ({"judge.criteria.0.probes.1.answer": "El cambio es dentro de 10 días  con boleta."}, ["SLV-J011"]),
         ({"judge.criteria.0.applies_when": {"stratum": ["nadie"]}}, ["SLV-J012"]),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
@@ -12,17 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slaverify.contract.load import parse_contract
-from slaverify.contract.model.judge import Facts
+from slaverify.contract.model.judge import Facts, Scale
 from slaverify.contract.words import Outcome
 from slaverify.evalset import parse_item
 from slaverify.judging import RUBRICS, GivenAnswer, Panel, Purpose, Vote, asks_of, instrument_of, judged
-from slaverify.judging.outcomes import weighted_value
+from slaverify.judging.by_criteria import weighted_value
 from slaverify.judging.panel import eligibility_of, mean_ends, median_ends, of_member, of_panel, worst_and_best
 from slaverify.resources import resource
 from slaverify.scoring import AnswerClass, Correctness, Grounding, ScoreRecord, Verdict
+from tests.judging.calibration.people import POINTS
 from tests.judging.test_criteria import criterion
 
 SCALE = ("accurate", "incomplete", "incorrect")
+BINARY = Scale.model_validate_json(json.dumps({"kind": "binary", "points": POINTS}))
 
 
 def most(votes: tuple[str, ...]) -> set[str]:
@@ -298,3 +302,55 @@ def test_a_criterion_is_met_by_its_own_scale_and_threshold(
     )
     assert dict(found.criteria) == {"tono": expected}
     assert found.verdict == {"met": "accurate", "not_met": "incomplete", "unresolved": None}[expected]
+
+
+def facts_panel(panel: Panel) -> Panel:
+    settings = Facts.model_validate({"eligibility_rule": "majority"})
+    judge = panel.judge.model_copy(update={"facts": settings, "aggregation": "mean"})
+    return replace(panel, judge=judge, rubric=RUBRICS["facts@1"])
+
+
+def test_under_facts_the_worse_of_two_copies_stands_too(panel: Panel) -> None:
+    good = facts(["no_issues"] * 3, [GOOD] * 3)
+    cut = [replace(one, purpose=Purpose.CUT) for one in facts(["no_issues"] * 3, [BAD] * 3)]
+    found = judged(facts_panel(panel), RECORD, [*good, *cut])
+    assert (found.value, found.verdict, found.grounding) == ("0.000000000", "misgrounded", "misgrounded")
+    assert [event.code for event in found.events] == ["judge_swayed"]
+    # A copy shown in one stage alone reads as the answer itself in the other.
+    stage = [one for one in cut if one.asked == ("sentences",)]
+    assert judged(facts_panel(panel), RECORD, [*good, *stage]).value == "0.000000000"
+
+
+def test_under_facts_an_answer_that_every_judge_refuses_is_worth_nothing(panel: Panel) -> None:
+    refused = [replace(one, values=None, failure="refusal") for one in facts(["no_issues"] * 3, [GOOD] * 3)]
+    again = [replace(one, purpose=Purpose.REFUSAL) for one in facts(["no_issues"] * 3, [GOOD] * 3)]
+    found = judged(facts_panel(panel), RECORD, [*refused, *again])
+    assert (found.value, found.verdict) == ("0.000000000", "incomplete")
+    assert "refusal_caused_by_answer" in found.flags
+    assert judged(facts_panel(panel), RECORD, refused).verdict is None
+
+
+def test_where_code_found_the_value_only_the_sentences_are_asked(panel: Panel) -> None:
+    settled = replace(RECORD, correctness=Correctness.CORRECT, grounding=Grounding.UNDETERMINED)
+    sentences = [one for one in facts(["invalid"] * 3, [GOOD, GOOD, BAD]) if one.asked == ("sentences",)]
+    found = judged(facts_panel(panel), settled, sentences)
+    assert (found.value, found.verdict, found.correctness) == ("0.666666667", "misgrounded", "correct")
+
+
+def marks(panel: Panel, copies: dict[Purpose, str], points: int) -> ScoreRecord:
+    own = criterion(id="culpa", points=points, scale=BINARY, threshold=Decimal("0.9"))
+    judge = panel.judge.model_copy(update={"criteria": (own,), "aggregation": "majority"})
+    said = [
+        replace(fact(name, "score", mark), criterion="culpa", purpose=purpose)
+        for purpose, mark in copies.items()
+        for name in ("uno", "dos", "tres")
+    ]
+    return judged(replace(panel, judge=judge, rubric=RUBRICS["weighted@1"]), RECORD, said)
+
+
+def test_the_worse_mark_of_a_penalty_is_that_it_is_there(panel: Panel) -> None:
+    shown = {Purpose.ITEM: "not_met", Purpose.CUT: "met"}
+    assert dict(marks(panel, shown, -2).criteria) == {"culpa": "met"}
+    assert dict(marks(panel, shown, 2).criteria) == {"culpa": "not_met"}
+    assert marks(panel, {Purpose.ITEM: "not_met"}, -2).verdict == "accurate"
+    assert marks(panel, {Purpose.ITEM: "met"}, -2).verdict == "incomplete"

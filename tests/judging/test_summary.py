@@ -166,3 +166,13 @@ def test_a_sentinel_file_is_read_strictly(instrument: Instrument) -> None:
         read_sentinels(b"".join(lines[1:]), instrument)
     with pytest.raises(JudgeError, match="SLV-J042"):
         read_sentinels(data, instrument, digest="sha256:" + "0" * 64)
+
+
+def test_both_stages_of_facts_are_repeated_apart(judge: Judge) -> None:
+    def stage(field: str, said: Any, at: int, purpose: Purpose) -> Vote:
+        return vote("1", "x", at, purpose, asked=(field,), values={field: said}, key=f"{field}/{at}", known=None)
+
+    votes = [stage("eligibility", "no_issues", 0, Purpose.ITEM), stage("sentences", ["supported"], 0, Purpose.ITEM)]
+    votes += [stage("eligibility", "no_issues", at, Purpose.REPEAT) for at in (1, 2)]
+    (row,) = panel_json(judge, votes)["repeats"]
+    assert (row["answers"], row["complete"], row["flipped"]) == (1, 1, 0)

@@ -50,6 +50,7 @@ class JudgeServer:
         self.mark = mark
         self.model: Callable[[int], str] = lambda _: model
         self.break_at: Callable[[int, Mapping[str, Any]], tuple[int, str, bytes] | str | None] = lambda *_: None
+        self.reason = "Comparado con el texto oficial."
         self.calls = 0
         self.seen: list[dict[str, Any]] = []
         self._lock = Lock()
@@ -64,7 +65,7 @@ class JudgeServer:
         broken = self.break_at(number, data)
         if isinstance(broken, tuple):
             return broken
-        reply = {"reason": "Comparado con el texto oficial.", "nonce": data["nonce"], **self._fields(data)}
+        reply = {"reason": self.reason, "nonce": data["nonce"], **self._fields(data)}
         content = json.dumps(reply, ensure_ascii=False) if broken is None else broken
         tree = {
             "id": f"r-{number}",

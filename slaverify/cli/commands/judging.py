@@ -6,28 +6,51 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from slaverify.cli.language import t
-from slaverify.cli.output import emit, out
+from slaverify.cli.output import emit, out, say
 
 if TYPE_CHECKING:
     from slaverify.audit.judging import Plan
     from slaverify.canonical import JsonObject
 
 
-def ask(run_folder: Path, more_calls: int) -> bool | None:
-    """Ask what is missing, alone; None without a judge. Raises: what the steps before and the judge raise."""
+def ask(run_folder: Path, more_calls: int, only: str = "") -> bool | None:
+    """Ask what is missing, or a part of it, alone; None without a judge. Raises: what the steps raise."""
     from slaverify.audit.alone import alone
-    from slaverify.audit.judging import judge_run
+    from slaverify.audit.judging import Only, judge_run
     from slaverify.audit.walk import Step, go
     from slaverify.cli.wiring import session_of_run
 
+    if only and only not in list(Only):
+        raise typer.BadParameter(t(f"no es una parte: {only}", f"no such part: {only}"))
     session, number = session_of_run(run_folder)
     if session.contract.model.judge is None:
         return None
     go(session, number, Step.SCORE)
     with alone(session.run_folder(number) / "private"):
-        judge_run(session, number, more_calls=more_calls)
+        judge_run(session, number, more_calls=more_calls, only=Only(only) if only else None)
+        _warn(session.run_folder(number))
     return True
+
+
+def _warn(folder: Path) -> None:
+    """Say what is odd and no failure: reasons in another language than the contract's."""
+    import json
+
+    from slaverify.judging import PANEL
+
+    path = folder / PANEL
+    alarms = json.loads(path.read_bytes())["calls"]["alarms"] if path.is_file() else {}
+    count = alarms.get("reason_language", 0)
+    if count:
+        say(
+            t(
+                f"aviso: {count} razones del juez no están en el idioma que pide el contrato",
+                f"warning: {count} reasons of the judge are not in the language of the contract",
+            )
+        )
 
 
 def show_plan(run_folder: Path, item: str, as_json: bool) -> int:

@@ -172,6 +172,7 @@ def judge(
     more_calls: int = typer.Option(
         0, "--more-calls", min=0, metavar="N", help=t("Llamadas sobre el presupuesto.", "Calls beyond the budget.")
     ),
+    only: str = typer.Option("", "--only", metavar="PART", help="sentinels, items, repeats."),
     as_json: bool = _JSON,
 ) -> int:
     """Ask the judge what no rule settled; what was answered before is never asked again (`--resume` says so aloud)."""
@@ -180,11 +181,13 @@ def judge(
     del resume  # every call resumes: the word is accepted because all commands of the line have it
     if dry_run:
         return show_plan(run_folder, item, as_json)
-    done = ask(run_folder, more_calls)
+    done = ask(run_folder, more_calls, only)
     if done is None:
         code = _walk_to(run_folder, "judge", as_json)
         say(t("el contrato no tiene juez: decide solo código", "the contract has no judge: code alone decides"))
         return code
+    if only:
+        return status(run_folder, as_json)
     return _walk_to(run_folder, "judge", as_json)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from slaverify.contract.blocks import Blocks
 from slaverify.contract.checks.endpoint import address
+from slaverify.contract.checks.families import called, families_called, family_of_name
 from slaverify.contract.findings import Finding, Path, short
 from slaverify.contract.model.judge import Judge
 from slaverify.errors import Text
@@ -68,8 +69,13 @@ def _independence(blocks: Blocks, judge: Judge) -> Iterator[Finding]:
         return
     base = engine.base_families if isinstance(engine.base_families, tuple) else ()
     own = {name.casefold() for name in (engine.family, *base) if name}
+    echoes = tuple(echo for echo in engine.accepted_echoes if isinstance(echo, str))
+    given = frozenset(found for name in (engine.version, *echoes) if (found := family_of_name(name)) is not None)
+    known = given.union(*(families_called(name) for name in own))
     for index, member in enumerate(judge.panel):
-        if member.family.casefold() in own:
+        names = [found for name in (member.snapshot, member.expected_model_echo) if (found := family_of_name(name))]
+        yield from _misnamed(member.family, names, index)
+        if member.family.casefold() in own or known.intersection((*names, *families_called(member.family))):
             yield Finding(
                 "SLV-J001",
                 ("judge", "panel", index, "family"),
@@ -87,6 +93,21 @@ def _independence(blocks: Blocks, judge: Judge) -> Iterator[Finding]:
             Text("agregue un miembro de otra familia", "add a member of another family"),
             at_key=True,
         )
+
+
+def _misnamed(declared: str, names: Sequence[str], index: int) -> Iterator[Finding]:
+    """Refuse a member whose model's name belongs to another family than the one that is declared."""
+    for family in dict.fromkeys(names):
+        if not called(family, declared):
+            yield Finding(
+                "SLV-J001",
+                ("judge", "panel", index, "family"),
+                Text(
+                    f"el nombre del modelo es de la familia {family}, no de {short(declared)!r}",
+                    f"the model's name is of family {family}, not of {short(declared)!r}",
+                ),
+                Text("declare la familia del modelo", "declare the model's family"),
+            )
 
 
 def _asked(judge: Judge) -> Iterator[Finding]:

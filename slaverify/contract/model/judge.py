@@ -101,6 +101,15 @@ class Probe(Block):
     met: bool = Field(description="Does it meet the criterion?")
 
 
+class Check(Block):
+    """What code can say of a criterion by itself; all that is given has to hold."""
+
+    contains: tuple[Line, ...] = Field(default=(), max_length=50, description="Words that stand in the answer")
+    pattern: str | None = Field(default=None, description="Expression that the whole answer matches, anchored")
+    min_chars: Count | None = Field(default=None, description="Least characters")
+    max_chars: Positive | None = Field(default=None, description="Most characters")
+
+
 class Criterion(Block):
     """One requirement, in positive terms."""
 
@@ -113,6 +122,7 @@ class Criterion(Block):
     applies_when: dict[Line, tuple[Line, ...]] | None = Field(default=None, description="Items to which it applies")
     scale: Scale = Field(description="Scale")
     threshold: Share = Field(description="Least fraction at which one answer meets it")
+    check: Check | None = Field(default=None, description="Decided by code with this; absent: by the judge")
     points: int | None = Field(
         default=None, ge=-1000, le=1000, description="Weight in weighted@1; negative: a penalty where it is present"
     )

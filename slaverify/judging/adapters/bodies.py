@@ -18,8 +18,11 @@ class UnreadableError(Exception):
 
 
 def body_bytes(tree: dict[str, object]) -> bytes:
-    """Return the bytes of a request: UTF-8 JSON, the same for the same tree."""
-    return json.dumps(tree, ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+    """Return the bytes of a request: JSON in the order of the tree, the same for the same tree.
+
+    Unsorted: a judge that is held to a schema writes its fields in the order of the schema, the reason first.
+    """
+    return json.dumps(tree, ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
 def request_digest(body: bytes) -> str:

@@ -20,6 +20,9 @@ from slaverify.judging.prompt import Prompt
 MAX_RESPONSE_BYTES = 262_144
 """Cap of a judge's response on the wire, bytes (convention)."""
 _QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded"})
+_REJECTED = frozenset({400, 404, 405, 413, 415, 422})
+"""Statuses of a request that the server will not take, however often it is sent."""
+_LONGEST_DETAIL = 160
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 
 
@@ -89,7 +92,20 @@ def _refused(status: int | None, body: bytes, digest: str) -> Received:
         stop = Stop.CREDENTIAL
     elif status == 429 and code in _QUOTA:
         stop = Stop.QUOTA
-    return Received(request_digest=digest, fault=f"http_{status}", stop_all=stop)
+    elif status in _REJECTED:
+        stop = Stop.REJECTED
+    return Received(request_digest=digest, fault=f"http_{status}", stop_all=stop, detail=_detail(body))
+
+
+def _detail(body: bytes) -> str:
+    """Return what a server says of a request that it rejects: printable and short, or empty."""
+    try:
+        error = read_object(body).get("error")
+    except UnreadableError:
+        return ""
+    told = member_text(error, "message") if isinstance(error, dict) else error
+    words = "".join(one if one.isprintable() else " " for one in told) if isinstance(told, str) else ""
+    return " ".join(words.split())[:_LONGEST_DETAIL]
 
 
 def _error_code(body: bytes) -> str | None:

@@ -3,6 +3,7 @@
 Order: units of a run → draw → blind sheets → labels → record with figures and gate. The decision reads the record.
 """
 
+from slaverify.judging.calibration.asked import UNSUPPORTED, columns_for
 from slaverify.judging.calibration.columns import HEADINGS, instructions, layout
 from slaverify.judging.calibration.development import (
     Known,
@@ -53,6 +54,7 @@ __all__ = [
     "MAX_BYTES",
     "RECORD_TYPE",
     "SECOND",
+    "UNSUPPORTED",
     "WHOLE_SECOND_READ",
     "BlindSheet",
     "Book",
@@ -72,6 +74,7 @@ __all__ = [
     "as_people_see",
     "blind_sheet",
     "calibration_record",
+    "columns_for",
     "complete",
     "confusion_of",
     "differs",

@@ -11,6 +11,8 @@ from slaverify.judging.rubrics import FACTS, rubric_of
 from slaverify.scoring import profile
 
 MET = ("met", "not_met")
+UNSUPPORTED = "unsupported"
+"""The column with the numbers of the sentences that the document does not carry."""
 
 
 def columns_for(contract: Contract, subject: str) -> tuple[str, ...]:

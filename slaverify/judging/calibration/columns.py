@@ -140,7 +140,7 @@ def instructions(contract: Contract, language: str) -> list[str]:
         for code, word in zip(one.codes, one.shown(language), strict=True):
             lines.append(f"  {word}" + (f": {meaning[code]}" if code in meaning else ""))
     if "unsupported" in asked(contract):
-        told_numbers = Text("  números separados por coma; vacío si ninguna", "  numbers with commas; empty if none")
+        told_numbers = Text("  sus números, con comas; 0 si ninguna", "  their numbers, with commas; 0 if none")
         lines.append(told_numbers.in_language(language))
     if "correctness" in asked(contract):
         blank = Text(

@@ -17,14 +17,16 @@ from fractions import Fraction
 
 from slaverify.canonical import JsonObject, JsonValue, decimal_text, real9
 from slaverify.contract.model.judge import Criterion
+from slaverify.judging.by_criteria import criterion_outcome
 from slaverify.judging.calibration.development import Known
 from slaverify.judging.calls import CLEAN, Call
 from slaverify.judging.criteria import criterion_digest, fraction_of, meets
 from slaverify.judging.masking import mask
-from slaverify.judging.outcomes import MET, Panel, criterion_outcome
 from slaverify.judging.prompt import Case, Instrument
+from slaverify.judging.readings import Panel
 from slaverify.judging.records import CallId, Purpose, Vote
 from slaverify.judging.replay import Reading, Records, read_call, vote_of
+from slaverify.scoring import MET
 from slaverify.statistics import cohen_kappa, exact_bound, exact_interval, gwet_ac1
 
 TRIAL_TYPE = "slaverify/criteria-trial/1"

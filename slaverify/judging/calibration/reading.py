@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from slaverify.contract import Contract
 from slaverify.errors import NOTHING, JudgeError, ProblemsError, SetError, SlaverifyError, Text
 from slaverify.evalset import inert, read_text_workbook
-from slaverify.judging.calibration.asked import needs_values, numbers_of
+from slaverify.judging.calibration.asked import UNSUPPORTED, needs_values, numbers_of
 from slaverify.judging.calibration.columns import HEADINGS, Column, asked, column, headings, layout
 from slaverify.judging.calibration.labels import Label, contradicts
 from slaverify.judging.calibration.sheet import SHEET, BlindSheet, SheetRow, guarded
 from slaverify.judging.calibration.units import UnitKey
 
+_NUMBERED = re.compile(r"^\[\d+\] ", re.MULTILINE)
 MAX_BYTES = 256 * 1024 * 1024
 MAX_PROBLEMS = 50
 """Faults that one answer lists; a file of another kind would give thousands."""
@@ -285,11 +287,11 @@ def _label(
         return None
     if not needs_values(contract, row.key.subject, answer_class):
         return _empty_elsewhere(row, values, words, name, line)
-    due = [key for key in asked(contract) if key != "unsupported"]
-    if any(key not in values for key in due):
+    if any(key not in values for key in asked(contract)):
         return None
-    if "unsupported" in asked(contract):
-        values.setdefault("unsupported", "")
+    beyond = _beyond(values.get(UNSUPPORTED, ""), row)
+    if beyond is not None:
+        return [_no_such_sentence(beyond, _place(name, line, UNSUPPORTED))]
     label = Label(answer_class, tuple(sorted(values.items())), words.get("doubt") == "doubt")
     if not row.key.subject and contradicts(contract, label):
         return [_contradiction(_place(name, line, asked(contract)[0]))]
@@ -299,8 +301,26 @@ def _label(
 def _code(column_found: Column, cell: str) -> str | None:
     if column_found.codes:
         return column_found.code(cell)
+    # A cell that was left empty is a row that is not whole yet: who found nothing writes 0.
+    if cell == "0":
+        return ""
     numbers = numbers_of(cell)
     return None if numbers is None else ",".join(str(number) for number in numbers)
+
+
+def _beyond(unsupported: str, row: SheetRow) -> int | None:
+    """Return a number that is no sentence of the row's answer, which left with its sentences numbered."""
+    count = len(_NUMBERED.findall(row.cells.get("answer", "")))
+    return next((number for number in numbers_of(unsupported) or () if number > count), None)
+
+
+def _no_such_sentence(number: int, where: str) -> JudgeError:
+    return _problem(
+        "SLV-J064",
+        Text(f"la respuesta no tiene una frase {number}", f"the answer has no sentence {number}"),
+        where,
+        fix=Text("use los números entre corchetes de la respuesta", "use the numbers in brackets of the answer"),
+    )
 
 
 def _empty_elsewhere(
@@ -330,7 +350,7 @@ def _off_list(contract: Contract, column_name: str, cell: str, where: str) -> Ju
             "SLV-J064",
             Text(f"«{cell[:30]}» no es una lista de números de frase", f"`{cell[:30]}` is no list of sentence numbers"),
             where,
-            fix=Text("escriba por ejemplo 2, 5", "write for instance 2, 5"),
+            fix=Text("escriba por ejemplo 2, 5; si ninguna, 0", "write for instance 2, 5; 0 if none"),
         )
     es, en = (", ".join(choices.shown(language)) for language in _LANGUAGES)
     return _problem(

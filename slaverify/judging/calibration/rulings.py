@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slaverify.canonical import JsonObject, JsonValue
+from slaverify.canonical import JsonObject, JsonValue, real9
 from slaverify.contract import Contract
 from slaverify.judging.calibration.labels import Label, verdict_of
 from slaverify.judging.calibration.record import Labelled, final_label, plan_of
@@ -21,7 +21,7 @@ def as_people_see(contract: Contract, record: JsonObject, subject: str, label: L
         criteria = record.get("criteria")
         known = dict(criteria) if isinstance(criteria, dict) else {}
         return {**record, "criteria": {**known, subject: label.value("met")}}
-    abstains = label.answer_class == "abstention"
+    abstains, verdict = label.answer_class == "abstention", verdict_of(contract, label, record)
     silent = label.answer_class != "answer"
     return {
         **record,
@@ -30,9 +30,17 @@ def as_people_see(contract: Contract, record: JsonObject, subject: str, label: L
         "abstention": "unnecessary" if abstains else None,
         "correctness": "no_answer" if silent else label.value("correctness") or record.get("correctness"),
         "grounding": "not_applicable" if silent else label.value("grounding") or record.get("grounding"),
-        "verdict": verdict_of(contract, label, record),
+        "verdict": verdict,
+        "value": _value(contract, record, verdict),
         "bounds": None,
     }
+
+
+def _value(contract: Contract, record: JsonObject, verdict: str | None) -> JsonValue:
+    """Return the score as one person gives it under `facts@1`, all or nothing; under another rubric as it was."""
+    if contract.judge is None or contract.judge.facts is None or verdict is None:
+        return record.get("value")
+    return real9(verdict == "accurate")
 
 
 def ruled_records(run: Labelled, records: Sequence[JsonObject]) -> list[JsonObject]:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract import Contract
 from slaverify.judging.calibration.asked import columns_for
-from slaverify.judging.outcomes import HUMAN_QUEUE, SPLIT
+from slaverify.judging.readings import HUMAN_QUEUE, SPLIT
 
 ANSWER = ""
 """The subject of a unit that is a whole answer; other subjects are ids of criteria."""
@@ -58,7 +58,7 @@ def subjects_of(contract: Contract) -> tuple[str, ...]:
     judge = contract.judge
     if judge is None:
         return ()
-    return tuple(criterion.id for criterion in judge.criteria) or (ANSWER,)
+    return tuple(criterion.id for criterion in judge.criteria if criterion.check is None) or (ANSWER,)
 
 
 def units_of(

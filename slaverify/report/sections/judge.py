@@ -38,7 +38,41 @@ def judge(facts: Facts) -> Iterator[Node]:
     yield _members(panel)
     yield _sentinels(panel)
     yield from _repeats(panel)
+    yield from _without_one(facts)
     yield from _calibration(facts)
+
+
+def hangs_on_one(facts: Facts) -> Node | None:
+    """Return the sentence of page 1 where a state would be another one without one judge or family, or None."""
+    names: list[JsonValue] = [code(str(row.get("name"))) for row in _rows_without(facts) if _words(row.get("changed"))]
+    return say("summary.hangs_on_one", names=listing(names, "and")) if names else None
+
+
+def _rows_without(facts: Facts) -> list[JsonObject]:
+    limitation = facts.limitation("L01")
+    return [] if limitation is None else list(objects(limitation.get("without_one")))
+
+
+def _without_one(facts: Facts) -> Iterator[Node]:
+    """Say of each judge and each family whether a state would be another one without it."""
+    named = {metric.id: metric.name for metric in facts.metrics}
+    rows: list[list[JsonValue]] = [
+        [
+            code(str(row.get("name"))),
+            say(f"method.left_out_{row.get('kind')}"),
+            listing([foreign(named.get(name, name)) for name in changed], "and")
+            if (changed := _words(row.get("changed")))
+            else say("method.none_changes"),
+        ]
+        for row in _rows_without(facts)
+    ]
+    if rows:
+        yield table(
+            say("method.without_one"),
+            [column("left_out", width=30), column("left_out_how", width=24), column("other_state")],
+            rows,
+            id="without-one",
+        )
 
 
 def opinion_decides(facts: Facts) -> Node | None:
@@ -90,6 +124,12 @@ def _facts(facts: Facts, panel: JsonObject) -> Iterator[Node]:
         "counterfactual",
         say("method.of", x=_at(panel, "counterfactual.judge_insensitive"), n=_at(panel, "counterfactual.asked")),
     )
+    tried: list[JsonValue] = [
+        say("method.trivial", name=code(str(row.get("name"))), x=_count(row.get("good")), n=_count(row.get("answers")))
+        for row in objects(panel.get("trivial"))
+    ]
+    if tried:
+        yield fact("trivial", listing(tried))
     yield fact("shadow", say("method.of", x=_at(panel, "shadow.against_code"), n=_at(panel, "shadow.compared")))
     for row in objects(panel.get("agreement")):
         pair = " · ".join(_words(row.get("members")))
@@ -201,6 +241,9 @@ def _calibration(facts: Facts) -> Iterator[Node]:
         column("gate"),
     ]
     yield table(say("method.calibration"), columns, rows)
+    agreed = facts.agreed("judge.calibration.min_kappa")
+    if isinstance(agreed, str):
+        yield paragraph("method.min_kappa", id="min-kappa", least=real(agreed, 2))
     yield _matrix(record)
     yield paragraph(
         "method.detector", recall=_recall(at(record, "detector.recall.value")), labels=_at(record, "detector.labels")

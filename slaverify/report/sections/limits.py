@@ -108,6 +108,14 @@ def _count(args: JsonObject, key: str) -> int:
 
 
 def _l01(facts: Facts, args: JsonObject) -> Iterator[Node]:
+    yield from _l01_agreement(args)
+    rows = objects(args.get("without_one"))
+    names: list[JsonValue] = [code(str(row.get("name"))) for row in rows if row.get("changed")]
+    if names:
+        yield _say("L01.hangs_on_one", names=listing(names, "and"))
+
+
+def _l01_agreement(args: JsonObject) -> Iterator[Node]:
     if args.get("calibrated") is not True:
         yield _say("L01.uncalibrated", n=_count(args, "judged"))
         return

@@ -8,7 +8,7 @@ from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures, runfacts
 from slaverify.report.charts_data import panel
 from slaverify.report.facts import Facts, Metric, at, integer, text
-from slaverify.report.sections.judge import opinion_decides
+from slaverify.report.sections.judge import hangs_on_one, opinion_decides
 from slaverify.report.sections.next_steps import next_steps
 from slaverify.report.words import (
     Node,
@@ -72,10 +72,10 @@ def _amends(facts: Facts) -> Iterator[Node]:
 
 
 def _opinion(facts: Facts) -> Iterator[Node]:
-    """Say beside the verdict that it rests on a judge whose agreement with people nobody measured."""
-    said = opinion_decides(facts)
-    if said is not None:
-        yield {"kind": "paragraph", "id": "opinion", "text": said, "style": ""}
+    """Say beside the verdict that it rests on a judge whose agreement nobody measured, or on one judge of several."""
+    for id_, said in (("opinion", opinion_decides(facts)), ("hangs-on-one", hangs_on_one(facts))):
+        if said is not None:
+            yield {"kind": "paragraph", "id": id_, "text": said, "style": ""}
 
 
 def _title(facts: Facts) -> str:

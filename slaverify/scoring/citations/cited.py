@@ -115,6 +115,11 @@ class Citations:
         ]
         return "hit_by_range" if enough(ranged) else None
 
+    @property
+    def existing(self) -> tuple[str, ...]:
+        """Return the ids of the citations that the catalogue holds, sorted."""
+        return tuple(sorted({str(row.id) for row in self.rows if row.found is Found.IN_CATALOGUE}))
+
     def some(self) -> bool:
         """Tell whether a part of what was expected is cited."""
         return any(fits(row, one) for row in self.rows for one in self.expected)

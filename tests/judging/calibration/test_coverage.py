@@ -9,9 +9,11 @@ import pytest
 from slaverify.judging.calibration import calibration_record
 from slaverify.statistics import exact_interval
 from tests.bench.calibration import AUDITS, SETTINGS, Seen, Setting, measure
+from tests.bench.calibration_risk import POPULATIONS, Population, risk
 from tests.judging.calibration.people import contract, labelled, simulated, truthful
 
 LENIENT = Setting(600, "0.90", 0.98, 0.50, 200)
+LENIENT_ALONE = Population(1200, 0.9, 0.98, 0.5, 300)
 
 
 def test_forty_audits_hold_the_truth_where_the_judge_alone_never_does() -> None:
@@ -33,6 +35,14 @@ def test_five_hundred_audits_cover_at_least_94_percent(setting: Setting) -> None
     assert seen.covered >= 0.94 * decided
     assert seen.passes <= 0.035 * AUDITS
     assert seen.breaches <= 0.035 * AUDITS
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("population", [*POPULATIONS, LENIENT_ALONE], ids=str)
+def test_no_side_errs_in_more_than_its_share_summed_over_every_outcome(population: Population) -> None:
+    found = risk(population)
+    assert found.false_pass <= 0.025
+    assert found.false_breach <= 0.025
 
 
 def test_labels_counted_without_their_weights_never_hold_the_truth() -> None:
