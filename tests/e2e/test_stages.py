@@ -80,19 +80,14 @@ def verified(place: Place) -> tuple[int, str]:
     return told.returncode, told.stdout + told.stderr
 
 
-@pytest.fixture(scope="module")
-def extended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Calculator, dict]:
-    """Return an audit whose first stage has 6 failures: too many to pass, too few for a breach."""
-    return audited(tmp_path_factory.mktemp("extended"), 6)
-
-
 def resumptions(place: Place) -> list[str]:
     view = read_ledger((place.bank / "ledger.jsonl").read_bytes())
     return [str(entry.data["reason"]) for entry in view if entry.type == "run_resumed"]
 
 
-def test_a_doubt_is_settled_by_the_second_stage(extended: tuple[Place, Calculator, dict]) -> None:
-    place, vendor, decision = extended
+def settled(place: Place, vendor: Calculator) -> None:
+    """Check a run whose first stage has 6 failures: too many to pass, too few for a breach."""
+    decision = json.loads((place.run / "decision" / "decision.json").read_text("utf-8"))
     accuracy = decision["metrics"][0]
     assert (decision["state"], accuracy["n"], accuracy["failures"]) == ("PASS", 120, 6)
     assert accuracy["pass_max_failures"] == 15
@@ -101,6 +96,21 @@ def test_a_doubt_is_settled_by_the_second_stage(extended: tuple[Place, Calculato
     drawn = json.loads((place.run / "custody" / "draw.json").read_text("utf-8"))
     assert {name: len(ids) for name, ids in drawn["extension"].items()} == {"direct": 60}
     assert not set(drawn["extension"]["direct"]) & {*drawn["sample"]["direct"], *drawn["reserve"]["direct"]}
+
+
+def test_a_doubt_is_settled_by_the_second_stage(tmp_path: Path) -> None:
+    place, vendor = make_place(tmp_path, items(125, 32)), Calculator(first(6))
+    with serve(vendor.respond) as url, tsa(place.authority) as authority:
+        write_contract(place, f"{url}/q", authority, STAGED)
+        assert slaverify(place, "run", *audit_arguments(place)[1:]).returncode == 0
+        assert slaverify(place, "decide", str(place.run)).returncode == 0
+    settled(place, vendor)
+
+
+@pytest.mark.nightly
+def test_both_stages_are_verified_again(tmp_path: Path) -> None:
+    place, vendor, _ = audited(tmp_path, 6)
+    settled(place, vendor)
     assert verified(place)[0] == 0, verified(place)[1]
 
 
