@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +30,9 @@ from slaverify.evidence.receipt import SALTS, salt_line
 from slaverify.judging import GivenAnswer
 from slaverify.run import DerivedExchange
 from slaverify.run.journal import Journal
-from slaverify.run.runner import journal_run
-from slaverify.scoring import Scored, ScoreRecord, score, settings_for
+from slaverify.run.rows import JournalRows, Slice
+from slaverify.run.runner import PlannedRun, journal_run, over_slices
+from slaverify.scoring import Scored, ScoreRecord, Settings, score, settings_for
 from slaverify.trajectory.loop import has_tools
 from slaverify.trajectory.record import Ground, ScoredPath, score_line
 from slaverify.verify import AnnexItem, annex_index, cluster_names, finished, path_of
@@ -68,24 +70,25 @@ def score_run(session: Session, number: int) -> None:
         nonces = {path: journal.nonce(path) for path in names}
     ground = _ground(session, number)
     arms = drawn_of(session, number).beside
-    scored = _score_all(session, number, opened, ground)
-    found = _sample(scored, arms)
-    rows = [(one.record, one.scored) for one in found]
+    if ground is None:
+        asked, lines = _score_slices(session, number, opened, arms)
+    else:
+        scored = _score_all(session, number, opened, ground)
+        asked = {one.record.item_id for one in scored}
+        lines = [_lines(scored, arms, opened)]
+        paths = [one.path for one in _sample(scored, arms) if one.path is not None]
     annex = private(session, number) / ANNEX_FOLDER
-    asked = {one.record.item_id for one in scored}
     items = [_annex_item(one) for name, one in opened.items() if name in asked]
     put(annex / INDEX, annex_index(nonces[INDEX], items))
     put(annex / SALTS, jsonl([{"nonce": nonces[SALTS]}, salt_line(nonces[SALTS])]))
-    put(annex / RULES, jsonl([{"nonce": nonces[RULES]}, *(_rules(record, scored) for record, scored in rows)]))
-    put(folder / TRACES, jsonl([{"nonce": nonces[TRACES]}, *(_trace(record, scored) for record, scored in rows)]))
+    put(annex / RULES, b"".join((jsonl([{"nonce": nonces[RULES]}]), *(rules for _, _, rules, _ in lines))))
+    put(folder / TRACES, b"".join((jsonl([{"nonce": nonces[TRACES]}]), *(traces for _, traces, _, _ in lines))))
     if ground is not None:
-        paths = [one.path for one in found if one.path is not None]
         write_paths(session, number, ground, paths, Nonces(nonces[PATH_TRACES], nonces[STATE]))
     if arms.ids:
-        beside = set(arms.ids)
-        put(folder / ARM_SCORES, jsonl(_arm_line(one, arms, opened) for one in scored if one.record.item_id in beside))
+        put(folder / ARM_SCORES, b"".join(beside for _, _, _, beside in lines))
     # Last: its presence says that the step is done.
-    put(folder / SCORES, jsonl(record.to_json() for record, _ in rows))
+    put(folder / SCORES, b"".join(scores for scores, _, _, _ in lines))
 
 
 def given_answers(session: Session, number: int) -> list[GivenAnswer]:
@@ -119,25 +122,67 @@ def _ground(session: Session, number: int) -> Ground | None:
 
 def _score_all(session: Session, number: int, opened: dict[str, _Opened], ground: Ground | None) -> list[_Row]:
     folder, model = session.run_folder(number), session.contract.model
-    strata = {one.item.stratum for one in opened.values()} if ground is None else set()
-    settings = {stratum: settings_for(model, stratum, session.catalogue) for stratum in strata}
     with Journal.open(journal_path(folder)) as journal:
         run = journal_run(journal, compile_endpoint(model), run_rules(session, number), plan_of(folder))
-    asked = {exchange.planned.item_id for exchange in run.exchanges}
-    clusters = cluster_names(one.item for name, one in opened.items() if name in asked)
-    rows: list[_Row] = []
-    for exchange in run.exchanges:
-        item = opened[exchange.planned.item_id].item
-        path = None if ground is None else path_of(item, exchange, ground)
-        if path is not None:
-            scored = Scored(path.record, (), None)
-        else:
-            scored = score(item, exchange.answer, exchange.outcome, settings[item.stratum])
-        rows.append(_Row(finished(scored.record, exchange, clusters[item.id]), scored, exchange, path))
+    scorer = _Scorer.of(session, opened, {one.planned.item_id for one in run.exchanges}, ground)
+    rows = [scorer.row(exchange) for exchange in run.exchanges]
     return sorted(rows, key=lambda one: (one.record.item_id, one.record.repetition, one.record.side))
 
 
-def _sample(rows: list[_Row], arms: Arms) -> list[_Row]:
+def _score_slices(
+    session: Session, number: int, opened: dict[str, _Opened], arms: Arms
+) -> tuple[set[str], list[Sequence[bytes]]]:
+    """Return the items of the run, and slice by slice the lines of what `_score_all` gives, made on every core."""
+    folder, model = session.run_folder(number), session.contract.model
+    with Journal.open(journal_path(folder)) as journal:
+        run = PlannedRun.of(journal, compile_endpoint(model), run_rules(session, number), plan_of(folder))
+        asked = set(run.planned)
+        scorer = _Scorer.of(session, opened, asked, None)
+
+        def work(rows: JournalRows, part: Slice) -> Sequence[bytes]:
+            return _lines([scorer.row(exchange) for exchange in run.of_slice(rows, part)], arms, opened)
+
+        return asked, list(over_slices(journal, work))
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """What it takes to score one exchange."""
+
+    opened: dict[str, _Opened]
+    clusters: Mapping[str, str | None]
+    settings: Mapping[str, Settings]
+    ground: Ground | None
+
+    @classmethod
+    def of(cls, session: Session, opened: dict[str, _Opened], asked: set[str], ground: Ground | None) -> _Scorer:
+        strata = {one.item.stratum for one in opened.values()} if ground is None else set()
+        settings = {one: settings_for(session.contract.model, one, session.catalogue) for one in strata}
+        clusters = cluster_names(one.item for name, one in opened.items() if name in asked)
+        return cls(opened, clusters, settings, ground)
+
+    def row(self, exchange: DerivedExchange) -> _Row:
+        item = self.opened[exchange.planned.item_id].item
+        path = None if self.ground is None else path_of(item, exchange, self.ground)
+        if path is not None:
+            scored = Scored(path.record, (), None)
+        else:
+            scored = score(item, exchange.answer, exchange.outcome, self.settings[item.stratum])
+        return _Row(finished(scored.record, exchange, self.clusters[item.id]), scored, exchange, path)
+
+
+def _lines(rows: Sequence[_Row], arms: Arms, opened: dict[str, _Opened]) -> tuple[bytes, bytes, bytes, bytes]:
+    """Return the lines of the sample's scores, traces and rules of the annex, and of the scores of the arms."""
+    sample, beside = _sample(rows, arms), set(arms.ids)
+    return (
+        jsonl(one.record.to_json() for one in sample),
+        jsonl(_trace(one.record, one.scored) for one in sample),
+        jsonl(_rules(one.record, one.scored) for one in sample),
+        jsonl(_arm_line(one, arms, opened) for one in rows if one.record.item_id in beside),
+    )
+
+
+def _sample(rows: Sequence[_Row], arms: Arms) -> list[_Row]:
     beside = set(arms.ids)
     return [row for row in rows if row.record.item_id not in beside]
 

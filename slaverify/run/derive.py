@@ -8,7 +8,7 @@ Source: docs/spec/run.md, section "Derivation".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -214,14 +214,20 @@ def complete_run(plan: Plan, ended: Mapping[_CallKey, DerivedExchange]) -> Deriv
     A stage of which nothing was sent is no part of the run.
     """
     plan = reached(plan, ended)
-    faults = ((None if one.fault is None else Fault(one.fault), one.attribution) for one in ended.values())
-    whose = unsent_attribution(faults)
-    flags = (VENDOR_STOP,) if whose is Attribution.VENDOR else ()
-    exchanges = tuple(
-        ended.get(_call(planned)) or DerivedExchange(planned, Outcome.NOT_SENT, whose, flags=flags)
-        for planned in plan.exchanges
-    )
+    whose = unsent_of(ended.values())
+    exchanges = tuple(ended.get(_call(planned)) or not_sent(planned, whose) for planned in plan.exchanges)
     return DerivedRun(exchanges, count_outcomes((one.outcome for one in exchanges), len(plan.exchanges)))
+
+
+def unsent_of(ended: Iterable[DerivedExchange]) -> Attribution:
+    """Return whose the exchanges are that were never sent, given all that were."""
+    return unsent_attribution((None if one.fault is None else Fault(one.fault), one.attribution) for one in ended)
+
+
+def not_sent(planned: PlannedExchange, whose: Attribution) -> DerivedExchange:
+    """Return an exchange of which no attempt is recorded."""
+    flags = (VENDOR_STOP,) if whose is Attribution.VENDOR else ()
+    return DerivedExchange(planned, Outcome.NOT_SENT, whose, flags=flags)
 
 
 def _compare(number: int, recorded: JsonObject, derived: JsonObject) -> list[Mismatch]:

@@ -5,22 +5,23 @@ Source: docs/spec/run.md, section "Files".
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
 
 from slaverify.canonical import jcs
-from slaverify.contract.words import Outcome
+from slaverify.contract.words import Attribution, Outcome
 from slaverify.custody import Frontier, leaf_hash
 from slaverify.engine import EndpointSpec
-from slaverify.run.attribution import count_outcomes
-from slaverify.run.derive import DerivedExchange, DerivedRun, complete_run, ended_exchange
+from slaverify.run.attribution import Ended, count_outcomes
+from slaverify.run.derive import DerivedExchange, DerivedRun, complete_run, ended_exchange, not_sent, unsent_of
 from slaverify.run.faults import journal_error
 from slaverify.run.journal import Journal
 from slaverify.run.plan import Plan, PlannedExchange, plan_chunks
@@ -33,9 +34,11 @@ from slaverify.run.records import (
     exchange_line,
     keyed,
 )
+from slaverify.run.rows import WHOLE, JournalRows, Slice
 from slaverify.run.rules import RunRules
 from slaverify.run.sender import ending_now, exchange_lines
 from slaverify.run.signals import signals_of
+from slaverify.run.slices import SIZE, carried_out
 from slaverify.run.stages import reached
 from slaverify.run.stored import StoredAttempt, Stretches
 
@@ -52,8 +55,7 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
     `plan` may be None: the journal's own rows are the plan, and its digest says so.
     Raises: EndpointError SLV-N030 if a stored outcome or batch root does not follow from the stored bytes.
     """
-    cuts = _cuts(journal)
-    held = Stretches(journal.batches())
+    work = _Lines(journal.path, spec, rules, journal.mac_key, _cuts(journal), Stretches(journal.batches()))
     trees: dict[int, Frontier] = {}
     counted: Counter[Outcome] = Counter()
     with ExitStack() as stack:
@@ -61,20 +63,82 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
         exchanges = stack.enter_context(_replacing(folder / EXCHANGES))
         _write_plan(journal, plan, stack.enter_context(_replacing(folder / PLAN)))
         exchanges.write(jcs({"nonce": journal.nonce(EXCHANGES)}) + b"\n")
-        for group in _grouped(journal):
-            number = held.number_of(group[0].position)
-            for line in _outcome_lines(journal, spec, rules, group, number, counted):
+        for written, wire, facts in over_slices(journal, work.of_slice):
+            outcomes.write(written)
+            exchanges.write(wire)
+            told = json.loads(facts)
+            counted.update({Outcome(word): count for word, count in told["outcomes"].items()})
+            for line, number in zip(written.splitlines(), told["batches"], strict=True):
                 if number is not None:
                     trees.setdefault(number, Frontier()).append(leaf_hash(line))
-                outcomes.write(line + b"\n")
-            for stored in group:
-                cut = (stored.exchange_id, stored.record.key.turn, stored.record.key.attempt) in cuts
-                kept = _cut(stored.record, journal.mac_key) if cut else stored.record
-                exchanges.write(jcs(exchange_line(kept)) + b"\n")
         _check_batches(journal, trees)
         planned = journal.summary().planned
         counted[Outcome.NOT_SENT] += planned - counted.total()
         count_outcomes(counted.elements(), planned)
+
+
+def over_slices(journal: Journal, work: Callable[[JournalRows, Slice], Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
+    """Yield what `work` makes of each slice of a journal, in the order of the files, by as many processes as cores.
+
+    `work` is given a reading connection of its own; nothing may be written to the journal meanwhile.
+    """
+    slices = journal.slices(SIZE)
+    settled = journal.settle()
+
+    def one(index: int) -> Sequence[bytes]:
+        rows = journal.reader(unchanging=settled)
+        try:
+            return work(rows, slices[index])
+        finally:
+            rows.close()
+
+    return carried_out(one, len(slices), None if settled else 1)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """What a line of the evidence needs to be written."""
+
+    path: Path
+    spec: EndpointSpec
+    rules: RunRules
+    key: bytes
+    cuts: frozenset[tuple[str, int, int]]
+    held: Stretches
+
+    def of_slice(self, rows: JournalRows, part: Slice) -> Sequence[bytes]:
+        """Return the lines of both files, and what the parent counts: outcomes, and the batch of each line."""
+        counted: Counter[str] = Counter()
+        outcomes: list[bytes] = []
+        exchanges: list[bytes] = []
+        batches: list[int | None] = []
+        for group in grouped(rows, part):
+            number = self.held.number_of(group[0].position)
+            done = _ending(self.spec, self.rules, group)
+            counted[done.ending.outcome.value] += 1
+            records = [stored.record for stored in group]
+            outcomes += [jcs(line) for line in exchange_lines(records, done, number, self.key)]
+            batches += [number] * len(group)
+            exchanges += [jcs(exchange_line(self._kept(stored))) for stored in group]
+        facts = json.dumps({"outcomes": counted, "batches": batches})
+        return _jsonl(outcomes), _jsonl(exchanges), facts.encode("ascii")
+
+    def _kept(self, stored: StoredAttempt) -> AttemptRecord:
+        cut = (stored.exchange_id, stored.record.key.turn, stored.record.key.attempt) in self.cuts
+        return _cut(stored.record, self.key) if cut else stored.record
+
+
+def _jsonl(lines: Sequence[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines)
+
+
+def _ending(spec: EndpointSpec, rules: RunRules, group: Sequence[StoredAttempt]) -> Ended:
+    done = ending_now(spec, rules, [stored.record for stored in group])
+    said = group[-1].outcome
+    if done is None or (said is not None and said is not done.ending.outcome):
+        item = group[-1].record.key.item_id
+        raise journal_error(f"{item}: el resultado no sale de los bytes", f"{item}: the outcome does not follow", item)
+    return done
 
 
 def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan) -> DerivedRun:
@@ -82,12 +146,47 @@ def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Pla
     found: dict[tuple[str, int, str], DerivedExchange] = {}
     planned = {(one.item_id, one.repetition, one.side): one for one in plan.exchanges}
     kept: list[AttemptRecord] = []
-    for one, record in _ended(journal, spec, rules):
+    for one, record in _ended(journal, spec, rules, journal.mac_key):
         call = (one.planned.item_id, one.planned.repetition, one.planned.side)
         found[call] = replace(one, planned=planned[call])
         kept.append(record)
     whole = complete_run(plan, found)
     return DerivedRun(whole.exchanges, whole.counts, signals_of(reached(plan, found), kept, found))
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A plan and its journal, to be derived slice by slice: all slices together are the run of `journal_run`."""
+
+    spec: EndpointSpec
+    rules: RunRules
+    key: bytes
+    planned: Mapping[str, Sequence[PlannedExchange]]
+    unsent: Attribution
+
+    @classmethod
+    def of(cls, journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan) -> PlannedRun:
+        """Gather what a slice cannot know by itself."""
+        key, whose = journal.mac_key, Attribution.AUDITOR
+        if journal.summary().outcomes.get(Outcome.NOT_SENT, 0):
+            whose = unsent_of(stream_run(journal, spec, rules, key))
+        by_item: dict[str, list[PlannedExchange]] = {}
+        staged = any(one.stage > 1 for one in plan.exchanges)
+        for one in (reached(plan, frozenset(journal.asked())) if staged else plan).exchanges:
+            by_item.setdefault(one.item_id, []).append(one)
+        return cls(spec, rules, key, by_item, whose)
+
+    def of_slice(self, rows: JournalRows, part: Slice) -> Iterator[DerivedExchange]:
+        """Yield the exchanges of a slice, sent or not, in the order of the files."""
+        sent = {
+            (one.planned.item_id, one.planned.repetition, one.planned.side): one
+            for one in stream_run(rows, self.spec, self.rules, self.key, part)
+        }
+        first, end = part
+        for item in sorted(item for item in self.planned if first <= item and (end is None or item < end)):
+            for planned in sorted(self.planned[item], key=lambda one: (one.repetition, one.side)):
+                found = sent.get((item, planned.repetition, planned.side))
+                yield not_sent(planned, self.unsent) if found is None else replace(found, planned=planned)
 
 
 def _write_plan(journal: Journal, plan: Plan | None, file: BinaryIO) -> None:
@@ -99,14 +198,17 @@ def _write_plan(journal: Journal, plan: Plan | None, file: BinaryIO) -> None:
         raise journal_error("es de otro plan", "it is of another plan", str(journal.path))
 
 
-def stream_run(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Iterator[DerivedExchange]:
+def stream_run(
+    rows: JournalRows, spec: EndpointSpec, rules: RunRules, key: bytes, part: Slice = WHOLE
+) -> Iterator[DerivedExchange]:
     """Stream the exchanges that were sent, in the order of the files: memory does not grow with the run."""
-    return (one for one, _ in _ended(journal, spec, rules))
+    return (one for one, _ in _ended(rows, spec, rules, key, part))
 
 
-def _ended(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Iterator[tuple[DerivedExchange, AttemptRecord]]:
-    mac_key = journal.mac_key
-    for group in _grouped(journal):
+def _ended(
+    rows: JournalRows, spec: EndpointSpec, rules: RunRules, mac_key: bytes, part: Slice = WHOLE
+) -> Iterator[tuple[DerivedExchange, AttemptRecord]]:
+    for group in grouped(rows, part):
         records = [stored.record for stored in group]
         done = ending_now(spec, rules, records)
         if done is None:
@@ -116,27 +218,10 @@ def _ended(journal: Journal, spec: EndpointSpec, rules: RunRules) -> Iterator[tu
         yield ended_exchange(planned, records, done, mac_key), records[-1]
 
 
-def _grouped(journal: Journal) -> Iterator[list[StoredAttempt]]:
-    for _, group in groupby(journal.records(), key=lambda stored: stored.exchange_id):
+def grouped(rows: JournalRows, part: Slice = WHOLE) -> Iterator[list[StoredAttempt]]:
+    """Stream the attempts of each exchange of a slice."""
+    for _, group in groupby(rows.records_of(part), key=lambda stored: stored.exchange_id):
         yield list(group)
-
-
-def _outcome_lines(
-    journal: Journal,
-    spec: EndpointSpec,
-    rules: RunRules,
-    group: list[StoredAttempt],
-    number: int | None,
-    counted: Counter[Outcome],
-) -> list[bytes]:
-    records = [stored.record for stored in group]
-    done = ending_now(spec, rules, records)
-    said = group[-1].outcome
-    if done is None or (said is not None and said is not done.ending.outcome):
-        item = records[-1].key.item_id
-        raise journal_error(f"{item}: el resultado no sale de los bytes", f"{item}: the outcome does not follow", item)
-    counted[done.ending.outcome] += 1
-    return [jcs(line) for line in exchange_lines(records, done, number, journal.mac_key)]
 
 
 def _check_batches(journal: Journal, trees: Mapping[int, Frontier]) -> None:

@@ -126,9 +126,17 @@ class Journal(JournalRows):
         """Return the key of `request_mac` and `response_mac`."""
         return bytes.fromhex(self.nonce(EXCHANGES))
 
-    def reader(self) -> JournalRows:
-        """Open a second, reading connection: it sees what is committed and waits for nobody. Close it."""
-        return JournalRows(schema.connect(self.path, read_only=True))
+    def reader(self, *, unchanging: bool = False) -> JournalRows:
+        """Open a second, reading connection: it sees what is committed and waits for nobody. Close it.
+
+        `unchanging`: after `settle`, while nobody writes; it takes no lock, so that a fork may open it too.
+        """
+        return JournalRows(schema.connect(self.path, read_only=True, unchanging=unchanging))
+
+    def settle(self) -> bool:
+        """Bring everything that is committed into the file itself; say whether it is all there."""
+        busy, _, _ = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return int(busy) == 0
 
     def mark_interrupted(self, at: datetime) -> int:
         """Close every intent without result as interrupted, the auditor's, and return how many there were."""

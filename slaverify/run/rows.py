@@ -17,6 +17,9 @@ from slaverify.run.plan import PlannedExchange
 from slaverify.run.rules import moment
 from slaverify.run.stored import JournalExchange, PendingBatch, StoredAttempt, Stretches, Summary, record_of_row
 
+Slice = tuple[str, str | None]
+"""Items from an id (included) to another one (not included, None: to the end), in the order of the files."""
+WHOLE: Slice = ("", None)
 PAGE = 512
 """Exchanges that are read from a journal at a time (convention): memory does not grow with the run."""
 
@@ -122,6 +125,27 @@ class JournalRows:
             yield StoredAttempt(
                 row[0], row[18], None if row[19] is None else Outcome(row[19]), record_of_row(row[:18], echoed)
             )
+
+    def asked(self) -> Iterator[tuple[str, int, str]]:
+        """Stream (item id, repetition, side) of what an attempt was made of."""
+        return iter(
+            self.connection.execute(
+                "SELECT item_id, repetition, side FROM exchange WHERE exchange_id IN (SELECT exchange_id FROM attempt)"
+            )
+        )
+
+    def records_of(self, part: Slice) -> Iterator[StoredAttempt]:
+        """Stream the attempts of a slice in the order of the files."""
+        first, end = part
+        if end is None:
+            return self.records("item_id >= ?", (first,))
+        return self.records("item_id >= ? AND item_id < ?", (first, end))
+
+    def slices(self, size: int) -> list[Slice]:
+        """Cut the exchanges into slices of about `size` (all of an item in one), which hold them all."""
+        items = self.connection.execute("SELECT item_id FROM exchange ORDER BY item_id, repetition, side")
+        starts = list(dict.fromkeys(item for number, (item,) in enumerate(items) if number % size == 0))
+        return list(zip(starts, [*starts[1:], None], strict=True))
 
     def batches(self) -> list[PendingBatch]:
         """Return the batch rows by number."""

@@ -21,7 +21,7 @@ from slaverify.run import schema
 from slaverify.run.attribution import count_outcomes
 from slaverify.run.batcher import LedgerPort
 from slaverify.run.conversation import Call, ToolProbe
-from slaverify.run.export import export_run, journal_run
+from slaverify.run.export import PlannedRun, export_run, journal_run, over_slices
 from slaverify.run.faults import permit_error, window_error
 from slaverify.run.inputs import Part, RunInputs, RunResult, RunState
 from slaverify.run.journal import Journal
@@ -35,6 +35,7 @@ from slaverify.run.session import Session
 __all__ = [
     "LedgerPort",
     "Part",
+    "PlannedRun",
     "PreflightRecord",
     "ProbeResult",
     "RunInputs",
@@ -46,6 +47,7 @@ __all__ = [
     "export_run",
     "journal_run",
     "merge_journals",
+    "over_slices",
     "preflight",
     "probe_endpoint",
     "run_exchanges",

@@ -141,9 +141,14 @@ def is_supported() -> bool:
     return sqlite3.sqlite_version_info >= MIN_SQLITE
 
 
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Open a connection with the settings of a journal. Raises: sqlite3.Error."""
-    mode = "ro" if read_only else "rw"
+def connect(path: Path, *, read_only: bool = False, unchanging: bool = False) -> sqlite3.Connection:
+    """Open a connection with the settings of a journal; `unchanging`: nobody writes now, the file alone is read.
+
+    Raises: sqlite3.Error.
+    """
+    # Two processes of which one forked from the other share no lock and no shared memory of SQLite: it needs neither
+    # where the file does not change.
+    mode = "ro&immutable=1" if unchanging else "ro" if read_only else "rw"
     connection = sqlite3.connect(
         f"{path.resolve().as_uri()}?mode={mode}",
         uri=True,

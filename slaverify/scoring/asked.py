@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from slaverify.scoring.assertion import ASKED_BOUNDS
 from slaverify.scoring.exclusions import exclusions
@@ -27,20 +27,43 @@ _PERCENT = re.compile(r"%|\b(?:por\s?ciento|porcentaje|percent|percentage)\b")
 _PERMILLE = re.compile(r"‰|\b(?:por\smil|per\smille?)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
-    """What the question asks for; null where it does not say."""
+    """What the question asks for; null where it does not say.
+
+    The numbers that it states itself are read when they are asked for: an answer of one number needs none of them.
+    """
 
     unit: Unit | None
     noun: str | None
     day_kind: str | None
     percent: str | None
-    stated: frozenset[tuple[Fraction, str]]
-    bare: frozenset[Fraction]
-    values: Counter[Fraction]
     words: str
     bounds: frozenset[str]
     dimension: str | None
+    passage: Passage = field(repr=False, compare=False)
+    settings: Settings = field(repr=False, compare=False)
+
+    @cached_property
+    def labelled(self) -> list[tuple[Fraction, str | None]]:
+        """The numbers of the question, each with its unit or noun."""
+        found = every_quantity(self.passage, self.settings, exclusions(self.passage))
+        return [(one.value, _label(one)) for one in found if one.value is not None]
+
+    @cached_property
+    def stated(self) -> frozenset[tuple[Fraction, str]]:
+        """The numbers that have a unit or noun."""
+        return frozenset((value, label) for value, label in self.labelled if label is not None)
+
+    @cached_property
+    def bare(self) -> frozenset[Fraction]:
+        """The numbers that have none."""
+        return frozenset(value for value, label in self.labelled if label is None)
+
+    @cached_property
+    def values(self) -> Counter[Fraction]:
+        """How often each number stands in the question."""
+        return Counter(value for value, _ in self.labelled)
 
     def states(self, quantity: Quantity) -> bool:
         """Tell whether the question itself holds this number with this unit or noun."""
@@ -69,19 +92,16 @@ def asked(query: str, settings: Settings) -> Asked:
     unit = None if match is None else unit_at(folded, match.start(), match.end())
     noun = match.group(1) if match is not None and match.re is _HOW_MANY else None
     percent = "%" if _PERCENT.search(folded) else "‰" if _PERMILLE.search(folded) else None
-    found = [one for one in every_quantity(passage, settings, exclusions(passage)) if one.value is not None]
-    labelled = [(one.value, _label(one)) for one in found if one.value is not None]
     return Asked(
         unit=None if unit is None else unit.unit,
         noun=noun,
         day_kind=None if unit is None else unit.day_kind,
         percent=percent,
-        stated=frozenset((value, label) for value, label in labelled if label is not None),
-        bare=frozenset(value for value, label in labelled if label is None),
-        values=Counter(value for value, _ in labelled),
         words=" ".join(folded.split()),
         bounds=frozenset(name for name, pattern in ASKED_BOUNDS.items() if pattern.search(folded)),
         dimension=_dimension(folded),
+        passage=passage,
+        settings=settings,
     )
 
 

@@ -13,6 +13,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,11 +37,28 @@ def stub() -> Iterator[str]:
 
 
 def measured(*words: str, python: str = sys.executable) -> Told:
-    """Run one row and return what it printed last."""
-    done = subprocess.run([python, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    if done.returncode:
-        raise SystemExit(f"{words}: exit {done.returncode}")
-    return json.loads(done.stdout.splitlines()[-1])
+    """Run one row and return what it printed last; memory is that of the process and of those that it began."""
+    process = subprocess.Popen([python, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert process.stdout is not None
+    together = 0.0
+    while process.poll() is None:
+        together = max(together, tree_mb(process.pid))
+        time.sleep(0.2)
+    printed = process.stdout.read()
+    if process.returncode:
+        raise SystemExit(f"{words}: exit {process.returncode}")
+    told: Told = json.loads(printed.splitlines()[-1])
+    return {**told, "rss_mb": max(told["rss_mb"], together)} if "rss_mb" in told else told
+
+
+def tree_mb(pid: int) -> float:
+    """Return the memory of a process and its children, MB, a page that several of them hold counted once."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        rows = [Path(f"/proc/{one}/smaps_rollup").read_text().splitlines() for one in (str(pid), *children)]
+    except OSError:
+        return 0.0
+    return sum(int(row.split()[1]) for lines in rows for row in lines if row.startswith("Pss:")) / 1024
 
 
 def ours(url: str, items: int, connections: int) -> Told:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from slaverify.canonical import JsonObject, jcs
+from slaverify.canonical import JsonObject, jsonl
 from slaverify.contract import Contract, edited
 from slaverify.contract.load import dump_yaml, load_contract
 from slaverify.engine import compile_endpoint
@@ -21,9 +21,10 @@ from slaverify.engine.wire import Secrets
 from slaverify.evalset import parse_item
 from slaverify.resources import resource as resource_path
 from slaverify.run import Batch, build_plan, plan_sha256, rules_of
-from slaverify.run.export import stream_run
+from slaverify.run.export import over_slices, stream_run
 from slaverify.run.journal import Journal, RunHeader
 from slaverify.run.progress import LineProgress
+from slaverify.run.rows import JournalRows, Slice
 from slaverify.run.runner import RunInputs, carry_out_run, export_run
 from slaverify.scoring import score, settings_for
 from tests.run.world import CONTRACT, RUN_ID, SEED, make_permit, now, stamp_now
@@ -122,26 +123,37 @@ def main(folder: Path, url: str, count: int, connections: int) -> None:
         result = carry_out_run(journal, inputs)
         ran = time.perf_counter() - began
         export_run(journal, spec, rules, None, folder)
-        settings = settings_for(model, "direct")
-        accurate = 0
-        with (folder / "scores.jsonl").open("wb") as file:
-            for one in stream_run(journal, spec, rules):
+        settings, key, accurate = settings_for(model, "direct"), journal.mac_key, 0
+
+        def scores(rows: JournalRows, part: Slice) -> tuple[bytes]:
+            found: list[JsonObject] = []
+            for one in stream_run(rows, spec, rules, key, part):
                 tree = parse_item(item(int(one.planned.item_id[2:])), where="bench")
-                record = score(tree, one.answer, one.outcome, settings).record
-                accurate += record.verdict is not None and record.verdict.value == "accurate"
-                file.write(jcs(record.to_json()) + b"\n")
+                found.append(score(tree, one.answer, one.outcome, settings).record.to_json())
+            return (jsonl(found),)
+
+        with (folder / "scores.jsonl").open("wb") as file:
+            for (lines,) in over_slices(journal, scores):
+                accurate += lines.count(b'"verdict":"accurate"')
+                file.write(lines)
     print(
         json.dumps(
             {
                 "wall_s": time.perf_counter() - began,
                 "run_s": ran,
-                "cpu_s": time.process_time() - cpu,
+                "cpu_s": time.process_time() - cpu + of_children(),
                 "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
                 "answered": {outcome.value: number for outcome, number in result.counts.items() if number},
                 "accurate": accurate,
             }
         )
     )
+
+
+def of_children() -> float:
+    """Return the CPU that processes begun by this one have used, seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

@@ -1,0 +1,119 @@
+"""Work over a journal by several processes: the same results in the same order, whatever happens to a process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from slaverify.run import export, slices
+from tests.engine.answering_server import AnsweringServer, answer
+from tests.engine.endpoints import endpoint_spec
+from tests.run.world import World
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def numbered(index: int) -> tuple[bytes, bytes]:
+    return str(index).encode(), b"x" * (index * 20_000)
+
+
+def test_the_results_come_in_order_and_no_process_is_left():
+    for processes in (1, 2, 3, 7):
+        assert [tuple(one) for one in slices.carried_out(numbered, 9, processes)] == [numbered(n) for n in range(9)]
+    assert list(slices.carried_out(numbered, 0)) == []
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_the_work_is_done_by_others():
+    here = str(os.getpid()).encode()
+    workers = {one[0] for one in slices.carried_out(lambda _: (str(os.getpid()).encode(),), 8, 2)}
+    assert len(workers) == 2
+    assert here not in workers
+
+
+def test_a_process_that_is_killed_changes_nothing():
+    here = os.getpid()
+
+    def work(index: int) -> tuple[bytes, ...]:
+        if index in (3, 4) and os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return numbered(index)
+
+    assert [tuple(one) for one in slices.carried_out(work, 9, 2)] == [numbered(n) for n in range(9)]
+
+
+def test_an_error_is_raised_here_as_if_one_process_did_it_all():
+    def work(index: int) -> tuple[bytes, ...]:
+        if index == 5:
+            raise ValueError("slice 5")
+        return numbered(index)
+
+    with pytest.raises(ValueError, match="slice 5"):
+        list(slices.carried_out(work, 9, 2))
+    given_up = slices.carried_out(numbered, 9, 2)
+    next(given_up)
+    given_up.close()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_parent_that_is_killed_leaves_no_process(tmp_path):
+    code = """
+        import os, sys, time
+        from pathlib import Path
+        from slaverify.run.slices import carried_out
+        def work(index):
+            Path(sys.argv[1], str(os.getpid())).touch()
+            time.sleep(600)
+        next(carried_out(work, 8, 2))
+    """
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(tmp_path)], cwd=ROOT)
+    until = time.monotonic() + 30
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < until:
+        time.sleep(0.02)
+    children = [int(path.name) for path in tmp_path.iterdir()]
+    assert len(children) == 2
+    parent.kill()
+    parent.wait()
+    while any(lives(pid) for pid in children) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not any(lives(pid) for pid in children)
+
+
+def lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_the_files_are_the_same_whoever_writes_them(tmp_path, monkeypatch):
+    """Slices of one item, two processes, retried attempts and a journal whose last rows are in its log only."""
+
+    def behaviour(seen):
+        return answer("x") if seen.body["q"][-2:] != "7?" else answer("")
+
+    with AnsweringServer(behaviour) as server:
+        world = World(tmp_path / "r", endpoint_spec(server.url), count=11, repetitions=2)
+        world.run()
+    alone = {name: world.file(name) for name in ("outcomes.jsonl", "exchanges.jsonl", "plan.json")}
+    monkeypatch.setattr(export, "SIZE", 3)
+    with world.open() as journal:
+        assert len(journal.slices(3)) >= slices.FEWEST
+        export.export_run(journal, world.spec, world.rules, world.plan, world.folder)
+        found = [one.planned.item_id for one in export.stream_run(journal, world.spec, world.rules, journal.mac_key)]
+        by_slice = [
+            one.planned.item_id
+            for part in journal.slices(3)
+            for one in export.stream_run(journal, world.spec, world.rules, journal.mac_key, part)
+        ]
+    assert {name: world.file(name) for name in alone} == alone
+    assert by_slice == found == [item for item in sorted(world.items) for _ in range(2)]
