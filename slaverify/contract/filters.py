@@ -24,7 +24,7 @@ class FilterField:
     """
 
     shape: str
-    values: tuple[str, ...] | None = None
+    values: tuple[str | int, ...] | None = None
 
 
 _OUTCOMES = tuple(outcome.value for outcome in Outcome)
@@ -49,6 +49,7 @@ FIELDS: Mapping[str, FilterField] = {
     "flags": FilterField("codes"),
     "events": FilterField("codes"),
     "decided_by": FilterField("plain", ("rule", "judge", "person")),
+    "attempts": FilterField("plain", (1, 2, 3, 4, 5)),
 }
 """The fields that a filter may name."""
 

@@ -33,7 +33,7 @@ class ReadyMetric:
     definition: Text
     example: Text
     source: str
-    count: Mapping[str, tuple[str, ...]] | None = None
+    count: Mapping[str, tuple[str | int, ...]] | None = None
     among: Mapping[str, tuple[str, ...]] | None = None
     kind: Literal["rate", "mean", "corpus_rate", "quantile"] = "rate"
     binding: bool = True
@@ -148,6 +148,20 @@ LIBRARY: Mapping[str, ReadyMetric] = {
         Text("149 de 150 intercambios: 99,3 %", "149 of 150 exchanges: 99.3 %"),
         "docs/spec/endpoint.md section 6",
         count={"run_outcome": _AVAILABLE},
+    ),
+    "attempt_availability@1": ReadyMetric(
+        "at_least",
+        "all",
+        Text(
+            "intercambios con una respuesta legible al primer intento, sobre todos los ítems de la muestra",
+            "exchanges with a readable response at the first attempt, over all items of the sample",
+        ),
+        Text(
+            "140 de 150 al primer intento, 9 más al segundo: 93,3 % (disponibilidad: 99,3 %)",
+            "140 of 150 at the first attempt, 9 more at the second: 93.3 % (availability: 99.3 %)",
+        ),
+        "docs/spec/run.md, section Service",
+        count={"run_outcome": _AVAILABLE, "attempts": (1,)},
     ),
     "latency_quantile@1": ReadyMetric(
         "at_least",

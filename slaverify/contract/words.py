@@ -45,6 +45,9 @@ class Role(StrEnum):
 VENDOR_STOP = "vendor_stop"
 """Flag of a `not_sent` exchange that was not sent because a fault of the vendor stopped the run."""
 
+UNATTRIBUTED_RETRY = "unattributed_retry"
+"""Flag of an exchange that was tried again after connections broke off, and after nothing else: nobody knows whose."""
+
 OUTCOME_ATTRIBUTION: dict[Outcome, Attribution] = {
     Outcome.ANSWERED: Attribution.VENDOR,
     Outcome.REFUSED: Attribution.VENDOR,

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract import Outcome, matches
-from slaverify.contract.words import VENDOR_STOP
+from slaverify.contract.words import UNATTRIBUTED_RETRY, VENDOR_STOP
 from slaverify.decision.terms import Terms
 
 
@@ -37,6 +37,9 @@ NOBODYS = frozenset(
 VENDORS = frozenset({Outcome.TRUNCATED, Outcome.EMPTY, Outcome.MALFORMED, Outcome.VENDOR_FAILURE})
 """Outcomes without a scored answer that are the vendor's."""
 
+_AFTER_ALL = frozenset({Outcome.ANSWERED, Outcome.REFUSED, Outcome.TRUNCATED, Outcome.EMPTY})
+"""Outcomes of an exchange that ended with a response."""
+
 Filter: TypeAlias = Mapping[str, tuple[str | int | bool, ...]]
 
 _UNDETERMINED = ("correctness", "grounding", "class")
@@ -53,6 +56,9 @@ def fate_of(terms: Terms, record: JsonObject) -> Fate:
         # A word that is no outcome proves nothing against anybody.
         outside = terms.names_outcome and outcome not in (None, Outcome.UNRESOLVED)
         return Fate.EXCLUDED if outside else Fate.UNRESOLVED
+    if terms.names_attempts and outcome in _AFTER_ALL and UNATTRIBUTED_RETRY in _words(record.get("flags")):
+        # What broke off before was nobody's: without it this would have been the first attempt, or not.
+        return Fate.UNRESOLVED
     if outcome in VENDORS:
         return _failed_call(terms, record)
     known = _meets(terms, record, outcome)

@@ -97,6 +97,11 @@ class Terms:
         return self.count is not None and not {"outcome", "run_outcome"}.isdisjoint(self.count)
 
     @property
+    def names_attempts(self) -> bool:
+        """Tell whether the numerator speaks of how many attempts an exchange took."""
+        return self.count is not None and "attempts" in self.count
+
+    @property
     def judged_among(self) -> bool:
         """Tell whether a judge's word puts an item inside or outside of the metric."""
         return not JUDGE_FIELDS.isdisjoint(self.among)

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from slaverify.contract.words import Attribution, Outcome
+from slaverify.contract.words import UNATTRIBUTED_RETRY, Attribution, Outcome
 from slaverify.engine import (
+    OURS,
     STOPPING,
+    TRANSPORT,
     EndpointSpec,
     Fault,
     Reading,
@@ -79,9 +81,16 @@ def end_exchange(
     return Ended(tuple(readings), Ending(outcome, attribution_of(outcome), extra, trace), answer)
 
 
-def tries(turns: Sequence[int]) -> int:
-    """Return how many attempts an exchange took, given the turn of each: one, and one more for each repeated one."""
-    return len(turns) - len(set(turns)) + 1 if turns else 0
+def tries(attempts: Sequence[tuple[int, Fault | None]]) -> tuple[int, tuple[str, ...]]:
+    """Return how many attempts an exchange took, given turn and fault of each, and the flag that this gives it.
+
+    One, and one more for each repeated one. What failed by the auditor's own fault is no attempt of the vendor's.
+    """
+    turns = [turn for turn, fault in attempts if fault not in OURS]
+    count = len(turns) - len(set(turns)) + 1 if turns else 0
+    earlier = [fault for _, fault in attempts[:-1] if fault is not None and fault not in OURS]
+    broken = bool(earlier) and all(fault in TRANSPORT for fault in earlier)
+    return count, (UNATTRIBUTED_RETRY,) if broken else ()
 
 
 def unsent_attribution(endings: Iterable[tuple[Fault | None, Attribution]]) -> Attribution:

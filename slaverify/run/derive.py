@@ -45,8 +45,8 @@ _CallKey = tuple[str, int, str]
 class DerivedExchange:
     """One planned exchange as it ended. `latency_ms` is that of the attempt that gave the answer.
 
-    `attempts` counts every attempt, interrupted ones too; `response_mac` is of the last attempt; `answer` is null
-    where the mapping found none (and in `recorded_run`, which has no bytes).
+    `attempts` counts those that the vendor had, none that failed by the auditor's own fault; `response_mac` is of the
+    last attempt; `answer` is null where the mapping found none (and in `recorded_run`, which has no bytes).
     """
 
     planned: PlannedExchange
@@ -173,6 +173,7 @@ def ended_exchange(
 ) -> DerivedExchange:
     """Return an exchange as it ended, given its attempts and the key of the MACs."""
     last = done.last
+    attempts, retried = tries([(one.key.turn, read.fault) for one, read in zip(records, done.readings, strict=True)])
     return DerivedExchange(
         planned=planned,
         outcome=done.ending.outcome,
@@ -183,10 +184,10 @@ def ended_exchange(
         response_id=last.response_id,
         input_tokens=last.input_tokens,
         latency_ms=records[-1].last_byte_ms,
-        attempts=tries([record.key.turn for record in records]),
+        attempts=attempts,
         response_mac=response_mac(records[-1], key),
         fault=None if last.fault is None else last.fault.value,
-        flags=line_flags(records[-1], last, done.ending),
+        flags=tuple(sorted({*line_flags(records[-1], last, done.ending), *retried})),
     )
 
 
@@ -195,16 +196,18 @@ def _recorded(planned: PlannedExchange, lines: Sequence[JsonObject]) -> DerivedE
     if any(line["outcome"] is not None for line in lines[:-1]):
         raise ValueError("an outcome before the last attempt")
     latency = final["last_byte_ms"]
+    faults = (None if line["fault"] is None else Fault(str(line["fault"])) for line in lines)
+    attempts, retried = tries([(read_key(line).turn, fault) for line, fault in zip(lines, faults, strict=True)])
     return DerivedExchange(
         planned=planned,
         outcome=Outcome(str(final["outcome"])),
         attribution=Attribution(str(final["attribution"])),
         engine_version=_text_or_none(final["engine_version"]),
         latency_ms=latency if isinstance(latency, int) else None,
-        attempts=tries([read_key(line).turn for line in lines]),
+        attempts=attempts,
         response_mac=_text_or_none(final["response_mac"]),
         fault=_text_or_none(final["fault"]),
-        flags=_texts(final["flags"]),
+        flags=tuple(sorted({*_texts(final["flags"]), *retried})),
     )
 
 

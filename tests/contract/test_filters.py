@@ -107,6 +107,7 @@ def test_which_strata_a_ready_metric_takes() -> None:
 
     assert among("accuracy@1") == {"stratum": ["direct", "otra"]}
     assert among("necessary_abstention_recall@1") == {"stratum": ["trap"]}
+    assert among("attempt_availability@1") == among("availability@1")
     assert among("availability@1") == {"stratum": ["direct", "otra", "trap"]}
     assert among("accuracy@1", among={"stratum": ["otra"]}) == {"stratum": ["otra"]}
     assert among("accuracy_of_answered@1") == {"stratum": ["direct", "otra"], "class": ["answer"]}

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slaverify.contract import Outcome
+from slaverify.contract.library import LIBRARY
 from slaverify.contract.words import OUTCOME_ATTRIBUTION, Attribution
 from slaverify.decision import inputs
 from slaverify.decision.missing import NOBODYS, VENDORS, Fate, decimal_of, fate_of, match_of
@@ -57,6 +58,29 @@ def test_what_was_not_sent_is_the_vendors_only_where_its_fault_stopped_the_run()
     assert fate_of(ACC, {**stopped, "outcome": "auditor_failure"}) is Fate.UNRESOLVED
     assert fate_of(ACC, {**stopped, "flags": []}) is Fate.UNRESOLVED
     assert fate_of(ACC, {**stopped, "flags": "vendor_stop"}) is Fate.UNRESOLVED
+
+
+def test_a_metric_of_first_attempts_shows_what_retries_hide() -> None:
+    (metric,) = terms_of(build([{**ACCURACY, **LIBRARY["attempt_availability@1"].fills(["direct"])}]))
+    cases = [
+        ({}, 1, Fate.SUCCESS),
+        ({}, 2, Fate.FAILURE),
+        ({"outcome": "truncated", "run_outcome": "truncated"}, 1, Fate.SUCCESS),
+        ({"outcome": "truncated", "run_outcome": "truncated"}, 2, Fate.VENDOR),
+        ({"outcome": "vendor_failure", "run_outcome": "vendor_failure"}, 3, Fate.VENDOR),
+        ({"outcome": "unresolved", "run_outcome": "unresolved"}, 3, Fate.UNRESOLVED),
+        ({"outcome": "auditor_failure", "run_outcome": "auditor_failure"}, 0, Fate.EXCLUDED),
+    ]
+    for changes, attempts, fate in cases:
+        assert fate_of(metric, record(1, attempts=attempts, **changes)) is fate, (changes, attempts)
+    # Connections that broke off before are nobody's; an exchange that then failed has failed all the same.
+    flags = ["unattributed_retry"]
+    assert fate_of(metric, record(1, attempts=2, flags=flags)) is Fate.UNRESOLVED
+    assert fate_of(metric, record(1, attempts=2, flags=flags, outcome="vendor_failure")) is Fate.VENDOR
+    assert fate_of(ACC, record(1, attempts=2, flags=flags)) is Fate.SUCCESS
+    # True is no 1, and a count that is missing is no first attempt.
+    for odd in (True, "1", None, 1.0):
+        assert fate_of(metric, record(1, attempts=odd)) is Fate.FAILURE
 
 
 def test_no_contract_may_excuse_what_the_vendor_left_unasked() -> None:

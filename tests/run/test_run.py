@@ -19,9 +19,11 @@ import pytest
 from slaverify.canonical import jcs, loads_jsonl
 from slaverify.contract.words import Attribution, Outcome
 from slaverify.custody import RunPermit
+from slaverify.engine import Fault
 from slaverify.engine.wire import HttpWire, Secrets
 from slaverify.errors import EndpointError
 from slaverify.run import RunRules, Span, derive_outcomes, recorded_run
+from slaverify.run.attribution import tries
 from slaverify.run.journal import Journal
 from slaverify.run.runner import RunState, close_run, export_run, journal_run, probe_endpoint, run_exchanges
 from tests.engine.answering_server import AnsweringServer, Reply, answer
@@ -326,7 +328,40 @@ def test_a_cut_body_marks_the_answer_of_the_second_try(tmp_path):
     for one in world.derived().exchanges:
         assert (one.outcome, one.attempts) == (Outcome.ANSWERED, 2)
         assert "cut_body" in one.answer.flags
-        assert "cut_body" in one.flags
+        assert {"cut_body", "unattributed_retry"} <= set(one.flags)
+
+
+def test_attempts_count_what_the_vendor_had():
+    ours, broken, theirs = Fault.INTERRUPTED, Fault.RESET, Fault.UNAVAILABLE
+    cases = [
+        ([None], 1, False),
+        ([ours, None], 1, False),
+        ([broken, None], 2, True),
+        ([ours, broken, broken, None], 3, True),
+        ([broken, theirs, None], 3, False),
+        ([theirs, theirs, theirs], 3, False),
+        ([broken], 1, False),
+        ([ours], 0, False),
+        ([], 0, False),
+    ]
+    for faults, count, unattributed in cases:
+        found = tries([(0, fault) for fault in faults])
+        assert found == (count, ("unattributed_retry",) if unattributed else ()), faults
+    # In a tool loop every turn has its attempts: three turns without a repeated one are one attempt.
+    assert tries([(0, None), (1, None), (2, None)]) == (1, ())
+    assert tries([(0, None), (1, broken), (1, None)]) == (2, ("unattributed_retry",))
+
+
+def test_the_public_lines_count_attempts_as_the_bytes_do(tmp_path):
+    def behaviour(seen):
+        return [Reply(status=503, body={}), Reply(drop=True), answer("x")][seen.again]
+
+    with AnsweringServer(behaviour) as server:
+        world = World(tmp_path / "r", endpoint_spec(server.url), count=2)
+        world.run()
+    public = recorded_run(world.plan, world.file("outcomes.jsonl"))
+    for one, line in zip(world.derived().exchanges, public.exchanges, strict=True):
+        assert (one.attempts, one.flags) == (line.attempts, line.flags) == (3, ())
 
 
 def test_a_rate_is_a_ceiling(tmp_path):

@@ -195,25 +195,26 @@ def _filter_key(
             yield _unknown_value(where, key, value, field.values)
 
 
-def _accepted(shape: str, values: tuple[str, ...] | None, value: str | int | bool) -> bool:
+def _accepted(shape: str, values: tuple[str | int, ...] | None, value: str | int | bool) -> bool:
+    if values is not None:
+        return any(type(value) is type(one) and value == one for one in values)
     if not isinstance(value, str):
         return False
-    if values is not None:
-        return value in values
     if shape == "pairs":
         return _CRITERION.fullmatch(value) is not None
     return shape == "plain" or _WORD.fullmatch(value) is not None
 
 
-def _unknown_value(path: Path, key: str, value: str | int | bool, values: tuple[str, ...] | None) -> Finding:
-    near = nearest(str(value), values or ())
+def _unknown_value(path: Path, key: str, value: str | int | bool, values: tuple[str | int, ...] | None) -> Finding:
+    known = tuple(str(one) for one in values or ())
+    near = None if str(value) in known else nearest(str(value), known)
     fix = Text("una palabra en minúsculas", "a lower-case word")
     if key == "criteria":
         fix = Text("`criterio:met`, `:not_met` o `:unresolved`", "`criterion:met`, `:not_met` or `:unresolved`")
     elif near is not None:
         fix = Text(f"¿quiso decir `{near}`?", f"did you mean `{near}`?")
-    elif values:
-        fix = Text(f"use uno de: {', '.join(values)}", f"use one of: {', '.join(values)}")
+    elif known:
+        fix = Text(f"use uno de: {', '.join(known)}", f"use one of: {', '.join(known)}")
     return Finding(
         "SLV-C025",
         path,
