@@ -5,7 +5,9 @@ Source: docs/spec/run.md, section "Journal".
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -97,43 +99,40 @@ BATCH = "INSERT INTO batch (number, first, last, root, previous_root) VALUES (?,
 BATCH_SEQ = "UPDATE batch SET ledger_seq = ? WHERE number = ? AND ledger_seq IS NULL"
 RUN_STATE = "UPDATE run SET state = ?"
 
-_RESULT_COLUMNS = (
-    *("started_at", "start_ns", "first_byte_ns", "end_ns", "status", "headers", "wire_bytes", "decoded_bytes"),
-    *("body_digest", "framing", "fault", "wait_s", "peer", "spki", "attribution"),
-)
-_RESULT_SETS = ", ".join(f"{name} = given.column{place}" for place, name in enumerate(_RESULT_COLUMNS, 1))
-_MANY = {
-    BODY: ("INSERT OR IGNORE INTO body (digest, bytes) VALUES {rows}", "(?, ?)"),
-    INTENT: (
-        "INSERT INTO attempt (exchange_id, turn, number, started_at, start_ns, request_digest) VALUES {rows}",
-        "(?, ?, ?, ?, ?, ?)",
-    ),
-    IN_FLIGHT: ("UPDATE exchange SET state = 'in_flight', not_before = NULL WHERE exchange_id IN ({rows})", "?"),
-    RESULT: (
-        (
-            f"UPDATE attempt SET {_RESULT_SETS} FROM (VALUES {{rows}}) AS given "  # noqa: S608 - constants of this room
-            "WHERE exchange_id = given.column16 AND turn = given.column17 AND number = given.column18 "
-            "AND attempt.end_ns IS NULL"
-        ),
-        f"({', '.join('?' * 18)})",
-    ),
-    STATE: (
-        (
-            "UPDATE exchange SET state = given.column1, outcome = given.column2, not_before = given.column3 "
-            "FROM (VALUES {rows}) AS given WHERE exchange.exchange_id = given.column4 AND exchange.state <> 'done'"
-        ),
-        "(?, ?, ?, ?)",
-    ),
-}
-FIRST = tuple(_MANY)
-"""What a commit writes first, and in this order: rows before what refers to them."""
+TOGETHER = (BODY, INTENT, IN_FLIGHT, RESULT, STATE)
+"""What a commit writes in one statement, and in this order: rows before what refers to them."""
+WIDTH = max(sql.count("?") for sql in TOGETHER)
+_PADDING = {sql: (kind, (None,) * (WIDTH - sql.count("?"))) for kind, sql in enumerate(TOGETHER)}
+
+
+def prepare_writing(connection: sqlite3.Connection) -> None:
+    """Let a connection write rows of every statement of `TOGETHER` by one: see `together`.
+
+    A view of the connection's own with a trigger for each of them; the file knows nothing of it.
+    """
+    columns = [f"c{place}" for place in range(1, WIDTH + 1)]
+    connection.execute("PRAGMA temp_store = MEMORY")
+    nothing = ", ".join(["NULL"] * (WIDTH + 1))
+    connection.execute(f"CREATE TEMP VIEW IF NOT EXISTS work (kind, {', '.join(columns)}) AS SELECT {nothing}")
+    for kind, sql in enumerate(TOGETHER):
+        given = iter(columns)
+        body = re.sub(r"\?", lambda _, given=given: f"NEW.{next(given)}", sql)  # type: ignore[misc]
+        connection.execute(
+            f"CREATE TEMP TRIGGER IF NOT EXISTS work_{kind} INSTEAD OF INSERT ON work WHEN NEW.kind = {kind} "
+            f"BEGIN {body}; END"
+        )
 
 
 @lru_cache(maxsize=512)
-def many(sql: str, count: int) -> str:
-    """Return a statement of `FIRST` for `count` rows at once, whose values follow one another."""
-    text, row = _MANY[sql]
-    return text.format(rows=", ".join([row] * count))
+def together(count: int) -> str:
+    """Return the statement that writes `count` rows, each its place in `TOGETHER` and its values (`padded`)."""
+    return f"INSERT INTO work VALUES {', '.join(['(' + ', '.join(['?'] * (WIDTH + 1)) + ')'] * count)}"  # noqa: S608 - marks alone
+
+
+def padded(sql: str, values: Sequence[object]) -> list[object]:
+    """Return a row for `together`."""
+    kind, rest = _PADDING[sql]
+    return [kind, *values, *rest]
 
 
 def is_supported() -> bool:

@@ -1,8 +1,8 @@
 """The one thread that writes a journal: it groups what waits into one commit and tells the waiting afterwards.
 
 A group is whatever arrived while the last commit ran (at most 64 jobs), so a lone job never waits and a busy run
-pays one sync for many rows. Equal statements of a group are one statement of many rows: each statement gives the
-interpreter away and has to wait for it again.
+pays one sync for many rows. The frequent rows of a group are one statement: each statement gives the interpreter away
+and has to wait for it again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from slaverify.run import schema
 from slaverify.run.faults import disk_error
@@ -42,6 +43,7 @@ class Writer:
         self._loop = loop
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._failure: sqlite3.Error | None = None
+        schema.prepare_writing(connection)
         self._usual_switch_s = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_S)
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
@@ -113,16 +115,15 @@ class Writer:
 
 
 def _joined(group: Sequence[_Job]) -> list[Statement]:
-    """Return the statements of a group with the frequent ones joined; no job of a group depends on another one."""
-    rows: dict[str, list[object]] = {sql: [] for sql in schema.FIRST}
-    counts = dict.fromkeys(schema.FIRST, 0)
+    """Return the statements of a group with the frequent ones in one; no job of a group depends on another one."""
+    rows: dict[str, list[Sequence[object]]] = {sql: [] for sql in schema.TOGETHER}
     others: list[Statement] = []
     for job in group:
         for sql, values in job.statements:
             if sql in rows:
-                rows[sql].extend(values)
-                counts[sql] += 1
+                rows[sql].append(values)
             else:
                 others.append((sql, values))
-    frequent = [(schema.many(sql, count), rows[sql]) for sql, count in counts.items() if count]
-    return [*frequent, *others]
+    given = [schema.padded(sql, values) for sql, found in rows.items() for values in found]
+    together = [(schema.together(len(given)), list(chain.from_iterable(given)))] if given else []
+    return [*together, *others]

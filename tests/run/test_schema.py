@@ -10,12 +10,6 @@ import pytest
 from slaverify.run import schema
 
 
-@pytest.mark.parametrize("sql", schema.FIRST)
-def test_a_row_of_the_joined_statement_takes_the_values_of_the_single_one(sql):
-    assert schema.many(sql, 1).count("?") == sql.count("?")
-    assert schema.many(sql, 3).count("?") == 3 * sql.count("?")
-
-
 def rows(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
     return {
         name: connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2").fetchall()
@@ -48,17 +42,43 @@ def values(sql: str, place: int) -> tuple[object, ...]:
     }[sql]
 
 
-def test_joined_and_single_statements_write_the_same_rows():
-    with closing(journal()) as one, closing(journal()) as many:
-        for sql in schema.FIRST:
+def together(connection: sqlite3.Connection, *given: tuple[str, tuple[object, ...]]) -> None:
+    padded = [value for sql, row in given for value in schema.padded(sql, row)]
+    connection.execute(schema.together(len(given)), padded)
+
+
+def test_rows_written_by_one_statement_are_those_of_the_single_ones():
+    with closing(journal()) as one, closing(journal()) as many, closing(journal()) as whole:
+        schema.prepare_writing(many)
+        schema.prepare_writing(whole)
+        schema.prepare_writing(whole)
+        for sql in schema.TOGETHER:
             for place in range(3):
                 one.execute(sql, values(sql, place))
-            many.execute(schema.many(sql, 3), [value for place in range(3) for value in values(sql, place)])
+            together(many, *((sql, values(sql, place)) for place in range(3)))
             assert rows(one) == rows(many), sql
-        # What has a result keeps it, and what is done stays so, in both.
-        for sql in (schema.RESULT, schema.STATE):
-            changed = ("x", *values(sql, 0)[1:]) if sql == schema.RESULT else ("parked", None, "t", "e0")
+        together(whole, *((sql, values(sql, place)) for sql in schema.TOGETHER for place in range(3)))
+        assert rows(one) == rows(whole)
+        # A body that is there stays, what has a result keeps it, and what is done stays so, in both.
+        again = {
+            schema.BODY: ("d0", b"other"),
+            schema.RESULT: ("x", *values(schema.RESULT, 0)[1:]),
+            schema.STATE: ("parked", None, "t", "e0"),
+        }
+        for sql, changed in again.items():
             one.execute(sql, changed)
-            many.execute(schema.many(sql, 1), changed)
+            together(many, (sql, changed))
         assert rows(one) == rows(many)
         assert rows(one)["exchange"][0][5:7] == ("done", "answered")
+
+
+def test_a_row_that_breaks_a_rule_undoes_the_whole_statement():
+    with closing(journal()) as connection:
+        schema.prepare_writing(connection)
+        intent = (schema.INTENT, values(schema.INTENT, 0))
+        with pytest.raises(sqlite3.IntegrityError):
+            together(connection, (schema.BODY, values(schema.BODY, 0)), intent, intent)
+        with pytest.raises(sqlite3.IntegrityError):
+            together(connection, (schema.STATE, ("lost", None, None, "e0")))
+        assert rows(connection)["attempt"] == rows(connection)["body"] == []
+        assert schema.is_journal(connection)
