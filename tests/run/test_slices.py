@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from slaverify.contract.words import Outcome
 from slaverify.run import export, slices
-from tests.engine.answering_server import AnsweringServer, answer
+from slaverify.run.runner import close_run, journal_run
+from tests.engine.answering_server import AnsweringServer, Reply, answer
 from tests.engine.endpoints import endpoint_spec
 from tests.run.world import World
 
@@ -117,3 +119,22 @@ def test_the_files_are_the_same_whoever_writes_them(tmp_path, monkeypatch):
         ]
     assert {name: world.file(name) for name in alone} == alone
     assert by_slice == found == [item for item in sorted(world.items) for _ in range(2)]
+
+
+def test_slices_derive_what_the_whole_run_does(tmp_path):
+    """A vendor that turns the run away: what was never sent is the vendor's in every slice."""
+
+    def behaviour(seen):
+        return answer("x") if int(seen.body["q"].rstrip("?").split()[-1]) % 3 else Reply(status=401, body={})
+
+    with AnsweringServer(behaviour) as server:
+        world = World(tmp_path / "r", endpoint_spec(server.url), count=30, repetitions=2)
+        world.run()
+    with world.open() as journal:
+        close_run(journal, world.spec, world.rules)
+        whole = journal_run(journal, world.spec, world.rules, world.plan)
+        run = export.PlannedRun.of(journal, world.spec, world.rules, world.plan)
+        found = [one for part in journal.slices(7) for one in run.of_slice(journal, part)]
+    assert any(one.outcome is Outcome.NOT_SENT and "vendor_stop" in one.flags for one in found)
+    key = lambda one: (one.planned.item_id, one.planned.repetition, one.planned.side)  # noqa: E731
+    assert found == sorted(whole.exchanges, key=key)
