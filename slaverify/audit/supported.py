@@ -81,8 +81,6 @@ def _beyond_tools(contract: Contract) -> Iterator[tuple[str, str, str]]:
     agreed = contract.method.trajectory
     if agreed is None or agreed.profile != "slaverify-1":
         yield "method.trajectory.profile", "otro perfil de caminos que slaverify-1", "a path profile but slaverify-1"
-    if contract.endpoint.adapter == "openai_chat_stream@1":
-        yield "endpoint.adapter", "herramientas sobre un flujo", "tools over a stream"
     if contract.judge is not None:
         yield "judge", "un juez sobre caminos, que decide solo el código", "a judge on paths, which code alone decides"
 

@@ -21,9 +21,9 @@ from slaverify.run.faults import disk_error
 
 GROUP = 64
 """Most jobs of one commit (convention)."""
-SWITCH_S = 0.0005
-"""How long the loop may keep the interpreter while the writer waits for it, seconds (measured: with the usual 0.005 a
-commit of 4 ms took 15 ms, and the whole run a third longer)."""
+SWITCH_S = 0.0001
+"""How long the loop may keep the interpreter while the writer waits for it, seconds (measured: an intent waits for its
+commit, and a commit for the interpreter; docs/validation/throughput.md)."""
 
 Statement = tuple[str, Sequence[object]]
 

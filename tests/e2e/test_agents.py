@@ -77,6 +77,44 @@ def test_hidden_tools_stop_the_audit_before_anything_private(tmp_path: Path) -> 
     assert all("público" in body.decode() for body in seen)
 
 
+@pytest.mark.nightly
+def test_an_agent_that_streams_its_calls_complies_and_is_verified(tmp_path: Path) -> None:
+    """Every reply comes as a stream in which each call arrives in pieces of three characters."""
+    agent = Agent("honest")
+
+    def event(delta: JsonValue, whole: dict[str, JsonValue], finish: JsonValue = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return b"data: " + json.dumps({**whole, "choices": [choice]}).encode() + b"\n\n"
+
+    def respond(body: bytes) -> tuple[int, str, bytes]:
+        status, _, data = agent.respond(body)
+        whole = json.loads(data)
+        (choice,) = whole.pop("choices")
+        message = choice["message"]
+        events = [event({"role": "assistant", "content": message.get("content")}, whole)]
+        for index, call in enumerate(message.get("tool_calls") or ()):
+            function, written = call["function"], call["function"]["arguments"]
+            head = {"index": index, "id": call["id"], "type": call["type"], "function": {"name": function["name"]}}
+            events.append(event({"tool_calls": [head]}, whole))
+            for at in range(0, len(written), 3):
+                piece = {"index": index, "function": {"arguments": written[at : at + 3]}}
+                events.append(event({"tool_calls": [piece]}, whole))
+        events.append(event({}, whole, choice["finish_reason"]))
+        return status, "text/event-stream", b"".join(events) + b"data: [DONE]\n\n"
+
+    streamed: dict[str, JsonValue] = {
+        **CHAT,
+        "endpoint.adapter": "openai_chat_stream@1",
+        "endpoint.request": {**CHAT["endpoint.request"], "stream": True},
+    }
+    place, done = audited(tmp_path, respond, streamed)
+    assert done.returncode == 0, done.stderr + done.stdout
+    summary = loads_object((place.run / "trajectory" / "summary.json").read_bytes())
+    assert summary["table"] == {"correct_valid": 40, "correct_invalid": 0, "wrong_valid": 0, "wrong_invalid": 0}
+    checked = verified(place, place.bundle())
+    assert checked.returncode == 0 and json.loads(checked.stdout)["outcome"] == "VERIFIED", checked.stdout
+
+
 def test_another_state_contract_is_refused(tmp_path: Path) -> None:
     other = {"method.trajectory.state_contract_digest": "sha256:" + "7" * 64}
     _, done = audited(tmp_path, Agent("honest").respond, other)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from slaverify.canonical import JsonValue
+from slaverify.canonical import JsonObject, JsonValue, NumberText
 from slaverify.engine.adapters import AdapterFacts
 from slaverify.engine.adapters.openai_chat import FIELDS, FILTER_CODES, OpenAiChat
 from slaverify.engine.body import Parsed, parse_json
@@ -98,6 +99,20 @@ def _events(text: str) -> Iterator[tuple[str, str]]:
     # An event that the end of the stream cut is not dispatched.
 
 
+@dataclass
+class _Call:
+    """One call of a tool as its parts make it."""
+
+    said: dict[str, JsonValue] = field(default_factory=dict)
+    function: dict[str, JsonValue] = field(default_factory=dict)
+    arguments: list[str] = field(default_factory=list)
+
+    def tree(self) -> JsonValue:
+        """Return the call as a completion that came whole has it."""
+        written: JsonObject = {"arguments": "".join(self.arguments)} if self.arguments else {}
+        return {**self.said, "function": {**self.function, **written}}
+
+
 class _Fold:
     """The completion that the events make."""
 
@@ -106,7 +121,10 @@ class _Fold:
         self.error: JsonValue = None
         self._texts: list[str] = []
         self._refusals: list[str] = []
-        self._tools: list[JsonValue] = []
+        self._calls: dict[str, _Call] = {}
+        self._odd_calls: list[JsonValue] = []
+        self._function: JsonValue = None
+        self._others: list[JsonValue] = []
         self._models: list[str] = []
         self._last: dict[str, JsonValue] = {}
         self._finish: JsonValue = None
@@ -124,6 +142,8 @@ class _Fold:
             if isinstance(choice, dict) and choice.get("index", "0") == "0":
                 self._choice = True
                 self._add_choice(choice)
+            elif not self._others:
+                self._others.append({"index": choice.get("index")} if isinstance(choice, dict) else None)
 
     def _add_choice(self, choice: dict[str, JsonValue]) -> None:
         delta = choice.get("delta")
@@ -132,23 +152,47 @@ class _Fold:
                 self._texts.append(str(delta["content"]))
             if is_text(delta.get("refusal")):
                 self._refusals.append(str(delta["refusal"]))
-            if isinstance(delta.get("tool_calls"), list):
-                self._tools.append(delta["tool_calls"])
+            calls = delta.get("tool_calls")
+            for call in calls if isinstance(calls, list) else []:
+                self._add_call(call)
+            if delta.get("function_call") is not None:
+                self._function = delta["function_call"]
         if choice.get("finish_reason") is not None:
             self._finish = choice["finish_reason"]
+
+    def _add_call(self, part: JsonValue) -> None:
+        """Join the parts of a call: its arguments grow, all else is said once. Another form of part is a null."""
+        index = part.get("index") if isinstance(part, dict) else None
+        function = part.get("function") if isinstance(part, dict) else None
+        more = function.get("arguments") if isinstance(function, dict) else None
+        fits = isinstance(index, NumberText) and (more is None or is_text(more))
+        if not fits or not isinstance(part, dict) or not isinstance(function, dict):
+            self._odd_calls.append(None)
+            return
+        call = self._calls.setdefault(str(index), _Call())
+        for key in ("id", "type"):
+            if part.get(key) is not None:
+                call.said.setdefault(key, part[key])
+        if function.get("name") is not None:
+            call.function.setdefault("name", function["name"])
+        if more is not None:
+            call.arguments.append(str(more))
 
     def tree(self) -> JsonValue:
         """Return the folded completion; several models make a version that no echo accepts."""
         message: dict[str, JsonValue] = {"content": "".join(self._texts) if self._texts else None}
         if self._refusals:
             message["refusal"] = "".join(self._refusals)
-        if self._tools:
-            message["tool_calls"] = self._tools
+        calls = [*(call.tree() for call in self._calls.values()), *self._odd_calls]
+        if calls:
+            message["tool_calls"] = calls
+        if self._function is not None:
+            message["function_call"] = self._function
         choice: JsonValue = {"index": 0, "message": message, "finish_reason": self._finish}
         tree: dict[str, JsonValue] = {
             **self._last,
             "model": ", ".join(self._models) if self._models else None,
-            "choices": [choice] if self._choice else [],
+            "choices": [choice, *self._others] if self._choice else [],
         }
         if self.error is not None:
             tree["error"] = self.error
