@@ -15,8 +15,10 @@ from tests.engine.endpoints import endpoint_spec
 from tests.run.world import World
 
 ITEMS, WORKERS, LATENCY_S = 640, 64, 0.05
-BARE_MS = 0.16
-"""CPU of the bare loop on the quiet machine of docs/validation/throughput.md, milliseconds an item."""
+CPU_RATIO = 5.4
+"""Most CPU of a whole run beside that of the bare loop: 2 ms an item to 0.37 (docs/validation/throughput.md)."""
+QUIET_S = {64: 8.5, 256: 4.2}
+"""Time of the bare loop over 10,000 items on the quiet machine of that document, by connections."""
 
 
 def slow(seen: Seen) -> Reply:
@@ -61,13 +63,12 @@ def test_ten_thousand_items_from_contract_to_scores(capsys):
                 print(f"\n{bench.row('bare loop', 10_000, connections, bare)}")
                 print(f"{bench.row('whole run', 10_000, connections, told)} (limit {most} x on a quiet machine)")
             assert told["accurate"] == bare["accurate"] == 9_500
-            # Busy cores take more CPU time for the same work: the bare loop tells how much.
-            slower = max(1.0, 1000 * bare["cpu_s"] / 10_000 / BARE_MS)
-            assert 1000 * told["cpu_s"] / 10_000 <= 2.0 * slower
+            # A busy core takes more CPU time for the same work: the bare loop tells how much, in this minute.
+            assert told["cpu_s"] / bare["cpu_s"] <= CPU_RATIO
             assert told["rss_mb"] <= 120
-            # Time is judged only where nobody else is at work: the bare loop tells.
-            if bare["wall_s"] <= 1.1 * ideal:
-                assert told["wall_s"] <= most * ideal
+            # Who needs more of a busy core waits more: time is judged beside a loop that waited little.
+            if bare["wall_s"] <= 1.2 * QUIET_S[connections]:
+                assert told["wall_s"] / bare["wall_s"] <= most * ideal / QUIET_S[connections]
 
 
 @pytest.mark.nightly

@@ -143,6 +143,44 @@ def test_a_vendor_that_answers_no_more_after_fifty_requests(tmp_path):
     assert "vendor_failure" in report(place)
 
 
+@pytest.mark.nightly
+def test_a_vendor_that_answers_at_the_second_attempt_only_breaks_its_promise_of_the_first(tmp_path):
+    """Every exchange ends answered and right; the metric over first attempts says what the retries hid."""
+    calculator, seen = Calculator(), set[int]()
+
+    def behaviour(number: int | None, body: bytes) -> Reply:
+        if number is not None and number % 2 and number not in seen:
+            seen.add(number)
+            return 503, "application/json", b'{"error":"overloaded"}'
+        return calculator.respond(body)
+
+    first: dict[str, JsonValue] = {
+        "id": "hallucination",
+        "name": {"es": "Disponibilidad al primer intento", "en": "Availability at the first attempt"},
+        "library": "attempt_availability@1",
+        "threshold": "0.90",
+        "estimand": "population",
+        "decision": {"rule": "guarded", "alpha_pass": "0.025", "alpha_breach": "0.025"},
+        "severity": "binding",
+    }
+    with vendor(behaviour) as url:
+        place, code, told = audited(
+            tmp_path,
+            40,
+            url,
+            {"metrics.1": first, "remedies.credits.2": {"metric": "hallucination", "below": "0.90", "share": "0.05"}},
+        )
+    measured = json.loads((place.run / "statistics" / "results.json").read_bytes())["metrics"]
+    accuracy, metric = (one["x"] for one in measured)
+    assert (code, told["state"], accuracy, metric) == (1, "BREACH", 40, 20)
+    assert outcomes(place) == {"answered": 40}
+    assert "Disponibilidad al primer intento" in report(place)
+    checked = slaverify(place, "verify", str(place.bundle()), "--contract", str(place.contract))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    explained = slaverify(place, "contract", "explain", str(place.contract), check=True)
+    assert "first attempt" in explained.stdout
+
+
 def test_a_run_that_the_vendor_blocks_is_closed_and_charged_to_it(tmp_path):
     calculator = Calculator()
 
