@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -162,6 +163,7 @@ class PlannedRun:
     rules: RunRules
     key: bytes
     planned: Mapping[str, Sequence[PlannedExchange]]
+    items: Sequence[str]
     unsent: Attribution
 
     @classmethod
@@ -174,7 +176,7 @@ class PlannedRun:
         staged = any(one.stage > 1 for one in plan.exchanges)
         for one in (reached(plan, frozenset(journal.asked())) if staged else plan).exchanges:
             by_item.setdefault(one.item_id, []).append(one)
-        return cls(spec, rules, key, by_item, whose)
+        return cls(spec, rules, key, by_item, sorted(by_item), whose)
 
     def of_slice(self, rows: JournalRows, part: Slice) -> Iterator[DerivedExchange]:
         """Yield the exchanges of a slice, sent or not, in the order of the files."""
@@ -183,7 +185,8 @@ class PlannedRun:
             for one in stream_run(rows, self.spec, self.rules, self.key, part)
         }
         first, end = part
-        for item in sorted(item for item in self.planned if first <= item and (end is None or item < end)):
+        start = bisect_left(self.items, first)
+        for item in self.items[start : None if end is None else bisect_left(self.items, end)]:
             for planned in sorted(self.planned[item], key=lambda one: (one.repetition, one.side)):
                 found = sent.get((item, planned.repetition, planned.side))
                 yield not_sent(planned, self.unsent) if found is None else replace(found, planned=planned)
