@@ -8,6 +8,7 @@ forks that end with their parent, so that no lock outlives it; a full pipe bound
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import struct
@@ -57,6 +58,8 @@ class _Child:
             # Never returns: what the parent holds is not this process's to finish.
             try:
                 _end_with_the_parent()
+                # Pages that the parent has too stay shared: the collector leaves alone what was there before.
+                gc.freeze()
                 os.close(reading)
                 for child in elder:
                     child._file.close()
