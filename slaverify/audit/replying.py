@@ -28,6 +28,8 @@ from slaverify.report.pdf import render, renderer
 TYPE = "slaverify/reply/1"
 PATH = "replies/vendor.json"
 MAX_CHARACTERS = 5_000
+OPINION_TYPE = "slaverify/opinion/1"
+OPINION = "replies/auditor.json"
 DRAFTS = "drafts"
 _SENT = "draft.json"
 
@@ -109,6 +111,25 @@ def add_reply(session: Session, number: int, reply: Reply) -> None:
         _check_signature(session, reply)
     status = "refused" if reply.text is None else "given"
     put_json(folder / PATH, _tree(status, sent, session.ports.clock(), reply))
+
+
+def add_opinion(session: Session, number: int, author: str, text: str) -> None:
+    """Put an opinion or interpretation of the auditor into the evidence, verbatim; it changes no figure.
+
+    `author` is a signatory of the contract (`check_signatory`). The same words again change nothing.
+    Raises: ReportError SLV-R036 (closed), SLV-R035 (empty, too long, another opinion there).
+    """
+    path = session.run_folder(number) / OPINION
+    _refuse_closed(session.run_folder(number))
+    if not 0 < len(text.strip()) <= len(text) <= MAX_CHARACTERS:
+        raise _refused(Text(f"de 1 a {MAX_CHARACTERS} caracteres", f"1 to {MAX_CHARACTERS} characters"))
+    if path.is_file():
+        held = loads_canonical(path.read_bytes())
+        if (held.get("author"), held.get("text")) != (author, text):
+            raise _refused(Text("ya hay una opinión; no se reemplaza", "there is an opinion; it is not replaced"))
+        return
+    tree: dict[str, JsonValue] = {"type": OPINION_TYPE, "role": "auditor", "author": author}
+    put_json(path, {**tree, "time": time_text(session.ports.clock()), "text": text})
 
 
 def await_reply(session: Session, number: int) -> None:

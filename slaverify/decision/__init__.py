@@ -8,6 +8,7 @@ from slaverify.decision.calibrated import MetricCalibration
 from slaverify.decision.compare import compare_runs, compare_versions
 from slaverify.decision.decide import decide
 from slaverify.decision.disputes import Disputed, dispute_states
+from slaverify.decision.draws import compare_draws
 from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
 from slaverify.decision.inputs import inputs
 from slaverify.decision.limitations import limitations
@@ -30,6 +31,7 @@ __all__ = [
     "Reason",
     "RunValidity",
     "State",
+    "compare_draws",
     "compare_runs",
     "compare_versions",
     "decide",

@@ -64,7 +64,7 @@ def compare_runs(
     metrics: list[JsonValue] = [
         _metric(terms, _side(old, "current"), _side(new, "current"), None)
         for terms in terms_of(new_contract)
-        if terms.id in before and _alike(before[terms.id], terms) and terms.sampled
+        if terms.id in before and alike(before[terms.id], terms) and terms.sampled
     ]
     return {"type": COMPARISON_TYPE, "metrics": metrics, "state": None, **_strangers(old, new)}
 
@@ -101,8 +101,7 @@ def _metric(
 ) -> JsonObject:
     keys = [key for key in sorted(old.keys() & new.keys()) if matches(terms.among, new[key])]
     pairs = [
-        Pair(_success(terms, old[key]), _success(terms, new[key]), str(new[key].get("cluster") or key[0]))
-        for key in keys
+        Pair(success(terms, old[key]), success(terms, new[key]), str(new[key].get("cluster") or key[0])) for key in keys
     ]
     counts = _count(pairs)
     exact, midp = mcnemar_exact(counts.b, counts.c), mcnemar_midp(counts.b, counts.c)
@@ -163,7 +162,8 @@ def _count(pairs: Sequence[Pair]) -> Pairs:
     return Pairs(len(pairs), kinds[1, 1], kinds[1, 0], kinds[0, 1], kinds[0, 0], unknown)
 
 
-def _success(terms: Terms, record: JsonObject) -> int | None:
+def success(terms: Terms, record: JsonObject) -> int | None:
+    """Return 1 for an answer that fulfils the metric, 0 for one that does not, None where nobody can say."""
     fate = fate_of(terms, record)
     if fate in (Fate.UNRESOLVED, Fate.OPEN, Fate.EXCLUDED):
         return None
@@ -196,7 +196,8 @@ def _strangers(old: Iterable[JsonObject], new: Iterable[JsonObject]) -> dict[str
     return {"only_old": len(before - after), "only_new": len(after - before)}
 
 
-def _alike(old: Terms, new: Terms) -> bool:
+def alike(old: Terms, new: Terms) -> bool:
+    """Tell whether two contracts define a metric alike."""
     return (old.kind, old.direction, dict(old.among)) == (new.kind, new.direction, dict(new.among)) and (
         old.count,
         old.cut,

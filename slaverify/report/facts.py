@@ -93,6 +93,7 @@ class Facts:
     panel: JsonObject | None
     calibration: JsonObject | None
     replies: Mapping[str, JsonObject]
+    opinion: JsonObject | None
     disputes: tuple[JsonObject, ...]
     amendment: JsonObject | None
     withheld: tuple[str, ...]
@@ -170,6 +171,7 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
             for role in ("vendor", "buyer")
             if (reply := _optional(bundle, f"replies/{role}.json")) is not None
         },
+        opinion=_opinion(bundle, contract),
         disputes=_lines(bundle, "replies/disputes.jsonl") or (),
         amendment=_optional(bundle, "decision/amendment.json"),
         # What the public edition leaves out, not what this reader happens to lack: the page is the same for both.
@@ -262,6 +264,15 @@ def _required(bundle: BundleFiles, path: str) -> JsonObject:
 
 def _optional(bundle: BundleFiles, path: str) -> JsonObject | None:
     return _parse(path, bundle.read(path)) if bundle.has(path) else None
+
+
+def _opinion(bundle: BundleFiles, contract: JsonObject) -> JsonObject | None:
+    """Return the auditor's opinion, which is a signatory's or none."""
+    path = "replies/auditor.json"
+    found = _optional(bundle, path)
+    if found is not None and found.get("author") not in texts(at(contract, "report.signature.signatories")):
+        raise _broken(path, "author")
+    return found
 
 
 def _lines(bundle: BundleFiles, path: str) -> tuple[JsonObject, ...] | None:

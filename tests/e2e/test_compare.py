@@ -80,6 +80,30 @@ def test_c02_an_item_that_one_side_lacks_is_no_ground_either(
     assert "item set" in done.stderr
 
 
+def test_another_draw_is_compared_unpaired_and_called_so(two_runs: tuple[Place, list[Path]], tmp_path: Path) -> None:
+    """Half of the questions on each side: none is paired, those that both asked do not count."""
+    place, runs = two_runs
+    halves = []
+    for number, run in enumerate(runs):
+        halves.append(tmp_path / str(number) / run.name)
+        shutil.copytree(run, halves[-1])
+        scores = halves[-1] / "scoring" / "scores.jsonl"
+        rows = scores.read_bytes().splitlines(keepends=True)
+        scores.write_bytes(b"".join(rows[:25] if number == 0 else rows[15:]))
+    words = ["compare", *map(str, halves), "--unpaired"]
+    done = slaverify(place, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    accuracy = next(one for one in found["metrics"] if one["id"] == "accuracy")
+    assert (found["shared"], accuracy["old"]["n"], accuracy["new"]["n"]) == (10, 15, 15)
+    low, high = (float(accuracy["interval"][end]) for end in ("low", "high"))
+    assert low < accuracy["new"]["x"] / 15 - accuracy["old"]["x"] / 15 < high
+    assert "not paired" in slaverify(place, *words).stdout
+    same = slaverify(place, "compare", str(runs[0]), str(runs[1]), "--unpaired")
+    assert same.returncode == 3, same.stdout
+    assert "not evaluable" in same.stdout
+
+
 @pytest.mark.parametrize(("name", "least"), [("statistics.json", 300), ("custody.json", 150)])
 def test_vectors_qualify_the_installation(
     vectors_dir: Path, capsys: pytest.CaptureFixture[str], name: str, least: int

@@ -28,6 +28,7 @@ from tests.e2e.conftest import ENGINE
 from tests.e2e.line import ORGANISATION, Place, audit_arguments, make_place, slaverify, tsa, write_contract
 from tests.simulator.arithmetic import Calculator, items
 
+THOUGHT = "A nuestro juicio, conviene repetir con más preguntas."
 SAID = "La pregunta 12 del anexo admite dos lecturas.\nPedimos que conste. \u202e<b>x</b>"
 
 
@@ -54,7 +55,9 @@ def issued(waiting: Place) -> Place:
     reply = waiting.folder / "replica.txt"
     reply.write_text(SAID, encoding="utf-8")
     copy = waiting.folder / "copia.pdf"
-    words = [*report_words(waiting), "--lang", "es-CL", "--out", str(copy)]
+    opinion = waiting.folder / "opinion.txt"
+    opinion.write_text(THOUGHT, encoding="utf-8")
+    words = [*report_words(waiting), "--lang", "es-CL", "--out", str(copy), "--opinion", str(opinion)]
     # The contract's authority is down: another URL of it answers, under the same pinned roots.
     with tsa(waiting.authority) as elsewhere:
         done = slaverify(waiting, *words, "--tsa", elsewhere, "--reply", str(reply), "--reply-author", "Ana Pérez")
@@ -146,6 +149,9 @@ def test_the_reply_stands_verbatim_in_page_and_evidence_and_the_report_verifies(
     found = json.loads(slaverify(issued, *words, "--json").stdout)
     assert found["outcome"] == "VERIFIED", found
     model = json.loads((issued.run / "report" / "prueba-lineal.1.es.json").read_bytes())
+    thought = json.loads((issued.run / "replies" / "auditor.json").read_bytes())
+    assert (thought["author"], thought["text"]) == (ORGANISATION, THOUGHT)
+    assert THOUGHT in _texts(model)
     assert SAID in json.dumps(model, ensure_ascii=False).encode().decode() or SAID in _texts(model)
 
 

@@ -264,6 +264,28 @@ def test_errors_per_word_are_printed_in_per_cent_up_to_one_a_word():
         assert words in many, words
 
 
+def test_an_opinion_stands_apart_under_the_name_of_a_signatory():
+    bundle = sample.bundle("INCONCLUSIVE")
+    assert "no contiene opiniones ni interpretaciones" in html_of(bundle)
+    said = {
+        "type": "slaverify/opinion/1",
+        "role": "auditor",
+        "author": "Ana Rojas Pérez",
+        "time": "2026-09-03T13:50:00Z",
+    }
+    bundle.files["replies/auditor.json"] = jcs({**said, "text": "Conviene <b>repetir</b>."})
+    html = html_of(bundle)
+    assert "no contiene opiniones" not in html
+    assert "Opinión de Ana Rojas Pérez" in html
+    assert "Conviene &lt;b&gt;repetir&lt;/b&gt;." in html
+    assert "no es parte de la declaración de conformidad" in html
+    assert 'data-clause="7.8.3.1-d' in html or "7.8.3.1-d" in html
+    bundle.files["replies/auditor.json"] = jcs({**said, "author": "Otra Persona", "text": "x"})
+    with pytest.raises(ReportError) as refused:
+        build(bundle, "es")
+    assert (refused.value.code, refused.value.where) == ("SLV-R001", "replies/auditor.json")
+
+
 def test_an_annex_that_the_contract_leaves_out_says_so_and_keeps_its_letter():
     html = html_of(sample.bundle("PASS", **{"report.annexes": ["glossary"]}))
     assert html.count("El contrato no pide este anexo.") == 3

@@ -34,20 +34,22 @@ def compare(
     first: Path = typer.Argument(..., metavar="RUN_A", help=t("Corrida o paquete anterior.", "Earlier run.")),
     second: Path = typer.Argument(..., metavar="RUN_B", help=t("Corrida o paquete posterior.", "Later run.")),
     metric: str = typer.Option("", "--metric", help=t("Solo esta métrica.", "This metric alone.")),
+    unpaired: bool = typer.Option(False, "--unpaired", help=t("Otro sorteo del mismo banco.", "Another draw.")),
     as_json: bool = _JSON,
 ) -> int:
     """Show what changed on the same items. It is a check of a change, never of conformity."""
-    from slaverify.decision.compare import compare_runs
+    from slaverify.decision import compare_draws, compare_runs
 
     (old, before), (new, after) = _side(first), _side(second)
-    _same_ground(old, new, before, after)
-    found = compare_runs(before.model, list(old.lines(_SCORES)), after.model, list(new.lines(_SCORES)))
+    _same_ground(old, new, before, after, paired=not unpaired)
+    compared = compare_draws if unpaired else compare_runs
+    found = compared(before.model, list(old.lines(_SCORES)), after.model, list(new.lines(_SCORES)))
     metrics = [one for one in _objects(found.get("metrics")) if metric in ("", str(one.get("id")))]
     if as_json:
         emit({**found, "metrics": list(metrics)})
     else:
         for one in metrics:
-            _print_metric(one)
+            _print_draws(one, found.get("shared")) if unpaired else _print_metric(one)
         out(t("Es una comparación de versiones, no una declaración de conformidad.", "A comparison, no conformity."))
     return 0 if metrics and all(one.get("n") for one in metrics) else 3
 
@@ -156,7 +158,9 @@ def _side(path: Path) -> tuple[Bundle, LoadedContract]:
     return bundle, parse_contract(bundle.read("contract/contract.json"), str(path))
 
 
-def _same_ground(old: Bundle, new: Bundle, before: LoadedContract, after: LoadedContract) -> None:
+def _same_ground(
+    old: Bundle, new: Bundle, before: LoadedContract, after: LoadedContract, *, paired: bool = True
+) -> None:
     from slaverify.contract import method_digest
     from slaverify.errors import ApplicationError, Text
 
@@ -164,7 +168,7 @@ def _same_ground(old: Bundle, new: Bundle, before: LoadedContract, after: Loaded
     differing = [
         (before.model.evaluation_set.bank_digest != after.model.evaluation_set.bank_digest, "banco", "bank"),
         (method_digest(before.tree) != method_digest(after.tree), "método", "method"),
-        (asked[0] != asked[1], "conjunto de ítems", "item set"),
+        (paired and asked[0] != asked[1], "conjunto de ítems", "item set"),
     ]
     for differs, es, en in differing:
         if differs:
@@ -179,6 +183,25 @@ def _same_ground(old: Bundle, new: Bundle, before: LoadedContract, after: Loaded
                 ),
                 exit_code=5,
             )
+
+
+def _print_draws(one: JsonObject, shared: JsonValue) -> None:
+    old, new, interval = one.get("old"), one.get("new"), one.get("interval")
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return
+    out(f"{one.get('id')}: {old['x']}/{old['n']} -> {new['x']}/{new['n']}")
+    if not isinstance(interval, dict):
+        out(t("  no evaluable: un lado no tiene ítems propios", "  not evaluable: a side has no items of its own"))
+        return
+    limits = f"[{interval['low']}, {interval['high']}]"
+    out(
+        t(
+            f"  diferencia {one.get('difference')}, intervalo de Newcombe {limits}: muestras no pareadas",
+            f"  difference {one.get('difference')}, Newcombe interval {limits}: samples not paired",
+        )
+    )
+    if shared:
+        out(t(f"  {shared} ítems comunes no cuentan", f"  {shared} items that both asked do not count"))
 
 
 def _print_metric(one: JsonObject) -> None:

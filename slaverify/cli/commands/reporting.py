@@ -29,6 +29,7 @@ _DRAFT = typer.Option(False, "--draft", help=t("Solo el borrador para el proveed
 _REPLY = typer.Option(None, "--reply", help=t("Réplica del proveedor (texto).", "The vendor's reply (text)."))
 _AUTHOR = typer.Option("", "--reply-author", help=t("Quién firma la réplica.", "Who replies."))
 _REFUSED = typer.Option(False, "--reply-refused", help=t("El proveedor no replica.", "The vendor will not reply."))
+_OPINION = typer.Option(None, "--opinion", help=t("Opinión de quien autoriza (texto).", "Signatory's opinion (text)."))
 _AMENDS = typer.Option(None, "--amends", help=t("Emite una enmienda de este PDF.", "Amend this issued PDF."))
 _REASON = typer.Option("", "--reason", help=t("Por qué se enmienda.", "Why it is amended."))
 _EXPORT = typer.Option("", "--export", help=t("También: dsse, receipt (con coma).", "Also: dsse, receipt (comma)."))
@@ -52,6 +53,7 @@ def report(
     reply: Path | None = _REPLY,
     reply_author: str = _AUTHOR,
     reply_refused: bool = _REFUSED,
+    opinion: Path | None = _OPINION,
     amends: Path | None = _AMENDS,
     reason: str = _REASON,
     export: str = _EXPORT,
@@ -59,7 +61,7 @@ def report(
 ) -> int:
     """Close the evidence and issue the report in each language of the contract; or only make its draft."""
     from slaverify.audit.exporting import export_report
-    from slaverify.audit.replying import add_reply
+    from slaverify.audit.replying import add_opinion, add_reply
     from slaverify.audit.reporting import in_language
     from slaverify.audit.walk import Step, check_signatory, go, progress_of
     from slaverify.cli.verdicts import show_verdict
@@ -69,6 +71,8 @@ def report(
     session, number = session_of_run(run_folder, key, crl, tsa)
     session = in_language(session, lang) if lang else session
     check_signatory(session, authorized_by)
+    if opinion is not None:
+        add_opinion(session, number, authorized_by, _words(opinion, _MAX_REPLY))
     if draft:
         go(session, number, Step.DECIDE)
         return _draft(session, number)
@@ -144,12 +148,20 @@ def _reply(path: Path | None, author: str, refused: bool) -> Reply | None:
         )
     if path is None:
         return Reply(author, None)
-    try:
-        words = read(path, _MAX_REPLY).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ApplicationError("SLV-A011", Text("no es texto UTF-8", "not UTF-8 text"), where=str(path)) from error
+    words = _words(path, _MAX_REPLY)
     signature = path.with_name(f"{path.name}.p7s")
     return Reply(author, words, read(signature, _MAX_REPLY) if signature.is_file() else None)
+
+
+def _words(path: Path, limit: int) -> str:
+    """Read a text of a person. Raises: ApplicationError SLV-A011."""
+    from slaverify.cli.files import read
+    from slaverify.errors import ApplicationError, Text
+
+    try:
+        return read(path, limit).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ApplicationError("SLV-A011", Text("no es texto UTF-8", "not UTF-8 text"), where=str(path)) from error
 
 
 def _kinds(words: str) -> frozenset[Export]:

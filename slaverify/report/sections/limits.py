@@ -13,6 +13,7 @@ from slaverify.canonical import JsonObject, JsonValue
 from slaverify.report import figures
 from slaverify.report.facts import Facts, objects, text, texts
 from slaverify.report.sections import leaks
+from slaverify.report.sections.opinions import opinions
 from slaverify.report.words import (
     Node,
     bullets,
@@ -55,7 +56,7 @@ def limits(facts: Facts) -> Node:
         blocks.append(bullets([foreign(sentence) for sentence in sentences], id="declared"))
     else:
         blocks.append(paragraph("limits.none_declared", id="declared"))
-    blocks += [heading("limits.opinions", 3), paragraph("limits.no_opinions", id="opinions")]
+    blocks += [heading("limits.opinions", 3), *opinions(facts)]
     return section("limits", blocks)
 
 
