@@ -7,7 +7,8 @@ from math import comb
 
 import pytest
 
-from slaverify.custody import anchor_power, fresh_vs_exposed, integrity, twin_mcnemar, twin_power
+from slaverify.custody import anchor_power, fresh_vs_exposed, honeytoken, integrity, twin_mcnemar, twin_power
+from slaverify.custody.leak_report import LeakCounts, leak_tree
 
 FIVE = Fraction(5, 100)
 
@@ -83,3 +84,41 @@ def test_what_the_tests_say_together() -> None:
     # Holm: a later p-value is never adjusted below an earlier one.
     held = judged({"anchors": Fraction(2, 100), "twins": Fraction(3, 100)}).adjusted
     assert held == {"anchors": Fraction(4, 100), "twins": Fraction(4, 100)}
+    # at the level that Holm leaves each of three tests the twins alone may see enough
+    assert judged(quiet, anchor_n=0, pairs=400).word == "no_signal"
+    assert judged(quiet, anchor_n=0, pairs=100).word == "not_evaluable"
+
+
+ASKED = {"anchor": 150, "twin": 120, "probe": 8}
+COUNTS = LeakCounts(
+    agreed=ASKED,
+    drawn=ASKED,
+    anchor_right=120,
+    anchor_n=150,
+    fresh_right=160,
+    fresh_n=200,
+    original_only=6,
+    twin_only=5,
+    pairs=120,
+    tokens=8,
+)
+
+
+def test_what_a_test_could_see_is_said_where_it_found_nothing() -> None:
+    tree = leak_tree(COUNTS, Fraction(1, 100))
+    anchors, twins, tokens = tree["tests"]
+    level = Fraction(1, 300)
+    assert tree["integrity"] == "no_signal" and tree["level"] == "0.003333333"
+    for gain, seen in ((anchors["seen"], True), (anchors["seen"] - 1, False)):
+        assert (anchor_power(150, 200, 0.8, gain / 100, level) >= 0.8) is seen
+    for gain, seen in ((twins["seen"], True), (twins["seen"] - 1, False)):
+        assert (twin_power(120, 0.04, gain / 100, level) >= 0.8) is seen
+    needed = tokens["hits_needed"]
+    assert honeytoken(8, needed, 16) <= level < honeytoken(8, needed - 1, 16)
+    assert float(anchors["power_10"]) == pytest.approx(anchor_power(150, 200, 0.8, 0.1, level), abs=1e-9)
+
+
+def test_where_new_questions_are_all_right_no_advantage_can_be_seen() -> None:
+    whole = LeakCounts(agreed=ASKED, drawn=ASKED, anchor_right=150, anchor_n=150, fresh_right=200, fresh_n=200)
+    (anchors, *_) = leak_tree(whole, Fraction(1, 100))["tests"]
+    assert (anchors["p"], anchors["seen"], anchors["power_10"]) == ("1.000000000", None, "0.000000000")
