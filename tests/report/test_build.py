@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
-from slaverify.canonical import jcs, loads_canonical, loads_object
+from slaverify.canonical import jcs, jsonl, loads_canonical, loads_object
+from slaverify.custody.leak_report import LeakCounts, leak_tree
 from slaverify.errors import ReportError
 from slaverify.report import build
 from slaverify.report.page import page_html
@@ -292,3 +295,54 @@ def test_an_annex_that_the_contract_leaves_out_says_so_and_keeps_its_letter():
     assert "Anexo D. Lista de la cadena de custodia" in html
     assert "Declaro que custodié" not in html
     assert "Palabras de este informe" in html
+
+
+COUNTS = LeakCounts(
+    agreed={"anchor": 60, "twin": 40, "probe": 8}, drawn={"anchor": 50, "twin": 40, "probe": 8}, anchor_right=40,
+    anchor_n=48, fresh_right=110, fresh_n=150, original_only=5, twin_only=3, pairs=40, tokens=8,
+    repeated=("it-aaa", "it-bbb"), undecided={"anchors": 2},
+)  # fmt: skip
+
+
+def with_leaks(counts, **changes):
+    bundle = sample.bundle("PASS", **{"evaluation_set.sample.arms": {"anchor": 60, "twin": 40, "probe": 8}, **changes})
+    bundle.files["statistics/integrity.json"] = jcs(leak_tree(counts, Fraction(1, 100)))
+    return bundle
+
+
+def test_leak_tests_say_what_they_found_and_what_they_could_see():
+    html = html_of(with_leaks(COUNTS))
+    assert "No hay señal de filtración" in html
+    assert "40 de 48 ya enviadas, 110 de 150 nuevas" in html
+    assert "se pactaron 60 y había 50 para sortear" in html and "2 sin decidir solo por reglas" in html
+    assert "it-aaa" in html and "it-bbb" in html
+    assert "se enviaron 138 preguntas de control" in html
+    alarm = html_of(with_leaks(replace(COUNTS, repeated=tuple(f"it-{n}" for n in range(6)))))
+    assert "Hay señal de filtración" in alarm
+    mute = html_of(with_leaks(LeakCounts(agreed={"anchor": 60}, drawn={}, fresh_right=110, fresh_n=150)))
+    assert "No evaluable" in mute and "pactada, sin preguntas que sortear" in mute and "no pactada" in mute
+    full = replace(COUNTS, fresh_right=150)
+    assert "no cabe ventaja" in html_of(with_leaks(full))
+
+
+def test_leak_tests_that_nobody_agreed_on_are_said_not_to_have_been_made():
+    assert "no se midió si el proveedor ya conocía preguntas del banco" in html_of(sample.bundle("PASS"))
+    bundle = with_leaks(COUNTS)
+    del bundle.files["statistics/integrity.json"]
+    assert "Las pruebas de filtración no se hicieron" in html_of(bundle)
+
+
+def added(bundle, kind, **data):
+    rows = [json.loads(line) for line in bundle.files["custody/ledger.jsonl"].splitlines()]
+    rows.append({**rows[-1], "seq": len(rows), "type": kind, "data": data})
+    bundle.files["custody/ledger.jsonl"] = jsonl(rows)
+    return bundle
+
+
+def test_who_else_saw_questions_is_named_and_runs_of_another_contract_are_not_counted():
+    bundle = added(sample.bundle("PASS"), "exposure", party="Proveedor de Juez", role="judge", items=[1, 2, 3])
+    html = html_of(added(bundle, "run_opened", contract_digest="sha256:" + "9" * 64, run=1))
+    assert "Proveedor de Juez" in html and "(Juez), 3 preguntas" in html
+    assert "Corridas abiertas: una" in html
+    blind = added(sample.bundle("PASS", **{"ledger.blind": "on"}), "blind", commitment="a" * 64)
+    assert "Inicio ciego" in html_of(blind) and "Inicio ciego" not in html

@@ -74,6 +74,8 @@ def _rows(facts: Facts) -> Iterator[Node]:
     yield fact("plaintext_access", _access(bank))
     yield fact("openings", say("custody.openings", n=len(runfacts.entries(facts, "item_opened"))), id="openings")
     yield fact("exposure", _exposure(facts), id="exposure")
+    if runfacts.entries(facts, "exposure"):
+        yield fact("shown_to", listing(list(_shown_to(facts))), id="shown-to")
     yield fact("left", _left(facts), id="left")
     if facts.agreed("ledger.blind") == "on":
         yield fact("blind", say("custody.blind", n=len(runfacts.entries(facts, "blind"))), id="blind")
@@ -98,6 +100,18 @@ def _exposure(facts: Facts) -> Node:
     held = states if isinstance(states, Mapping) else {}
     counts = {key: held.get(key) if isinstance(held.get(key), int) else 0 for key in ("unused", "sent", "disclosed")}
     return say("custody.exposure", **counts)
+
+
+def _shown_to(facts: Facts) -> Iterator[Node]:
+    """Name who else saw questions, in what part, as the ledger has it."""
+    for entry in runfacts.entries(facts, "exposure"):
+        items, role = runfacts.data(entry, "items"), str(runfacts.data(entry, "role"))
+        yield say(
+            "custody.shown",
+            party=foreign(str(runfacts.data(entry, "party"))),
+            role=say(f"role.{role}") if role in {*figures.ROLES, "judge"} else code(role),
+            n=len(items) if isinstance(items, list) else 0,
+        )
 
 
 def _left(facts: Facts) -> Node:
