@@ -20,6 +20,7 @@ from pathlib import Path
 from slaverify.audit.closing import close_run_evidence
 from slaverify.audit.deciding import DECISION, copy_custody
 from slaverify.audit.disputes import Amended, amended
+from slaverify.audit.opening import open_blind_entries
 from slaverify.audit.reporting import Issued, issue_reports
 from slaverify.audit.session import Session, put, put_json
 from slaverify.audit.witnessing import await_witnesses
@@ -120,6 +121,8 @@ def _copied(session: Session, number: int, place: Path) -> Session:
     ledger = target / "custody" / "ledger.jsonl"
     if not (target / DECISION).is_file():
         shutil.rmtree(target, ignore_errors=True)
+        # Heartbeats made since the first report would make this one invalid while they are closed.
+        open_blind_entries(session)
         size = session.ledger.checkpoint(session.custodian, session.ports.timestamper).size
         (target / "private").mkdir(parents=True, mode=0o700)
         for name in FOLDERS:
