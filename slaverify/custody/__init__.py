@@ -9,7 +9,7 @@ forged, forked or replayed.
 
 from slaverify.custody.arms import ARM_NAMES, Arms
 from slaverify.custody.beacon import beacon_randomness, beacon_round
-from slaverify.custody.blind import BlindSecret, blind_commitment, check_blinds_opened, longest_gap
+from slaverify.custody.blind import BlindSecret, blind_commitment, check_blinds_opened, longest_gap, unopened
 from slaverify.custody.checklist import Demand, checklist
 from slaverify.custody.commitments import Leaf, Part, commitment, item_bytes, part_bytes, salt
 from slaverify.custody.cosigners import UNTIMED, Signer, signers
@@ -192,6 +192,7 @@ __all__ = [
     "ticket",
     "twin_mcnemar",
     "twin_power",
+    "unopened",
     "verify_checkpoint",
     "verify_consistency",
     "verify_inclusion",

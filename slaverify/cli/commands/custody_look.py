@@ -157,12 +157,13 @@ def _audits_left(bank: Bank, view: LedgerView, terms: Terms) -> JsonValue:
 
 def check(folder: Path, contract: Path | None, checkpoint: Path | None, identity: Path | None, as_json: bool) -> int:
     """Check all that lies in a bank's folder; return 0, or 3 where nothing from outside pins it."""
-    from slaverify.custody import check_blinds_opened, check_holders, check_spot_checks
+    from slaverify.custody import check_holders, check_spot_checks, unopened
 
     bank, view, terms = _load(folder, contract)
     holder = check_holders(view)
     check_spot_checks(bank.index, view)
-    check_blinds_opened(view)
+    # Closed entries are how heartbeats work; it is a report that none of them may lie under.
+    closed = len(unopened(view))
     points = _checkpoints(folder, view, terms)
     compared = None if checkpoint is None or terms is None else _compare(folder, checkpoint, view, terms)
     opened = None if identity is None else _open_all(folder, bank, identity)
@@ -179,12 +180,20 @@ def check(folder: Path, contract: Path | None, checkpoint: Path | None, identity
                 "checkpoints": points,
                 "checkpoint_from_elsewhere": compared,
                 "items_opened": opened,
+                "blind_entries_closed": closed,
             }
         )
     else:
         out(t(f"banco y libro concuerdan: {view.size} entradas", f"bank and ledger agree: {view.size} entries"))
         out(f"{bank.digest}")
         out(t(f"lo tiene: {holder}; puntos de control: {points}", f"held by: {holder}; checkpoints: {points}"))
+        if closed:
+            out(
+                t(
+                    f"entradas ciegas sin abrir: {closed}; con ellas ningún informe vale",
+                    f"blind entries not opened: {closed}; no report is valid over them",
+                )
+            )
         if opened is not None:
             out(t(f"{opened} ítems abiertos y comprobados", f"{opened} items opened and checked"))
         if compared is not None:
