@@ -75,7 +75,7 @@ def test_a_blind_start_takes_the_place_of_a_heartbeat(
             capsys.readouterr()
             assert command(beat) == 0
             assert json.loads(capsys.readouterr().out)["appended"] is appended
-        assert command(["custody", "verify", str(place.bank), "--contract", contract, "--json"]) == 0
+        assert command(["custody", "verify", str(place.bank), "--contract", contract, "--json"]) == 3
         assert json.loads(capsys.readouterr().out)["blind_entries_closed"] == 1
         # an hour has not gone by: the start waits, and no question leaves
         assert command(audit_arguments(place)) == 6
