@@ -16,7 +16,7 @@ from tests.run.world import World
 
 ITEMS, WORKERS, LATENCY_S = 640, 64, 0.05
 CPU_RATIO = 10
-"""Most CPU of a whole run beside that of the bare loop in the same minute; 7.6 to 8.9 were measured
+"""Most CPU of a whole run beside that of the bare loop in the same minute; 7.6 to 9.4 were measured
 (docs/validation/throughput.md)."""
 QUIET_S = {64: 8.5, 256: 4.2}
 """Time of the bare loop over 10,000 items on the quiet machine of that document, by connections."""
