@@ -95,6 +95,9 @@ def test_words_said_in_a_silence_count_and_measure() -> None:
     contract = build([WER])
     entry = results(contract, inputs(contract, records), VALID)["metrics"][0]
     assert (entry["state"], entry["reason"]) == ("PASS", None)
+    assert (
+        0 <= Decimal(entry["exact"]["low"]) < Decimal(entry["rate"]) < Decimal(entry["exact"]["high"]) < Decimal("0.3")
+    )
     assert Decimal(entry["rate"]) == (Decimal(1) / (119 * 20)).quantize(Decimal("0.000000001"))
 
 
