@@ -136,7 +136,7 @@ def line_to_type(stderr: str) -> list[str]:
     return shlex.split(match.group())[1:]
 
 
-@pytest.mark.parametrize("act", [*range(3, 60, 6), pytest.param(0, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("act", [*range(3, 60, 12), pytest.param(0, marks=pytest.mark.nightly)])
 def test_a_kill_between_two_steps_opens_no_second_run(tmp_path: Path, act: int) -> None:
     acts = [act] if act else list(range(1, 120))
     for number in acts:
