@@ -5,12 +5,9 @@ from __future__ import annotations
 import typer
 
 from slaverify.cli.commands import (
-    bank,
     checking,
     comparing,
-    contracts,
     criteria,
-    custody,
     demo,
     extracting,
     history,
@@ -21,6 +18,7 @@ from slaverify.cli.commands import (
     rehearsing,
 )
 from slaverify.cli.language import t
+from slaverify.cli.later import later
 
 app = typer.Typer(
     name="slaverify",
@@ -54,9 +52,36 @@ def _root(
     pass
 
 
-app.add_typer(contracts.group, name="contract")
-app.add_typer(bank.group, name="bank")
-app.add_typer(custody.group, name="custody")
+def _contract() -> typer.Typer:
+    from slaverify.cli.commands.contracts import group
+
+    return group
+
+
+def _bank() -> typer.Typer:
+    from slaverify.cli.commands.bank import group
+
+    return group
+
+
+def _custody() -> typer.Typer:
+    from slaverify.cli.commands.custody import group
+
+    return group
+
+
+_CONTRACT = t(
+    "El contrato: redactar, revisar, explicar, planificar, congelar, firmar.",
+    "The contract: draft, check, explain, plan, freeze, sign.",
+)
+_BANK = t(
+    "El banco de preguntas: importar, derivar, revisar, exportar, planilla, catálogo.",
+    "The evaluation set: import, derive, check, export, template, catalogue.",
+)
+_CUSTODY = t("La custodia del banco: sellar, mirar, verificar.", "The escrow: seal, inspect, verify.")
+app.add_typer(later(_contract, _CONTRACT), name="contract")
+app.add_typer(later(_bank, _BANK), name="bank")
+app.add_typer(later(_custody, _CUSTODY), name="custody")
 app.add_typer(keys.group, name="keys")
 app.add_typer(labels.group, name="label")
 app.add_typer(criteria.group, name="criteria")

@@ -251,10 +251,9 @@ def _scores(
         )
         return
     items = {item.id: opened(item, index) for item in read_annex_index(annex.get(INDEX, b""))}
-    drawn = {record.item_id for record in (*records, *arms.records)}
-    if set(items) != drawn:
-        lacking = len(drawn - set(items))
-        yield failed(Text(f"al anexo le faltan {lacking} ítems", f"the annex lacks {lacking} items"))
+    strangers = _other_items(set(items), {record.item_id for record in (*records, *arms.records)})
+    if strangers is not None:
+        yield strangers
         return
     clusters = cluster_names(items.values())
     exchanges = {_key_of(one): one for one in run.exchanges}
@@ -262,15 +261,13 @@ def _scores(
         yield from _paths(bundle, records, items, exchanges, clusters, ground)
         return
     settings = {item.stratum: settings_for(contract.model, item.stratum, catalogue) for item in items.values()}
+
+    def again_of(record: ScoreRecord) -> GivenAnswer:
+        item = items[record.item_id]
+        return _scored(item, exchanges[_key(record)], settings[item.stratum], clusters[item.id])
+
     try:
-        answers, beside = (
-            [
-                _scored(items[name], exchanges[_key(record)], settings[items[name].stratum], clusters[name])
-                for record in of
-                for name in (record.item_id,)
-            ]
-            for of in (records, arms.records)
-        )
+        answers, beside = [again_of(one) for one in records], [again_of(one) for one in arms.records]
     except ApplicationError as error:
         # a component that this installation lacks: the evidence is not to blame, nor is it checked
         yield skipped(error.what, error.fix)
@@ -290,6 +287,15 @@ def _scores(
         rescored = [ScoreRecord.from_json(record) for record in ruled]
     for record, derived in zip(records, rescored, strict=True):
         yield from _compared(record, derived)
+
+
+def _other_items(annexed: set[str], drawn: set[str]) -> Part | None:
+    if annexed == drawn:
+        return None
+    lacks, more = len(drawn - annexed), len(annexed - drawn)
+    return failed(
+        Text(f"al anexo le faltan {lacks} ítems y le sobran {more}", f"the annex lacks {lacks} items, {more} too many")
+    )
 
 
 def _paths(

@@ -26,14 +26,7 @@ if TYPE_CHECKING:
     from slaverify.contract.load import Draft
     from slaverify.readiness import Readiness
 
-group = typer.Typer(
-    help=t(
-        "El contrato: redactar, revisar, explicar, planificar, congelar, firmar.",
-        "The contract: draft, check, explain, plan, freeze, sign.",
-    ),
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
+group = typer.Typer(rich_markup_mode=None)
 
 
 @group.command(

@@ -22,15 +22,14 @@ from slaverify.cli.language import t
 from slaverify.cli.output import emit, out, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from slaverify.custody.keys import KeyStore, PartyKey
     from slaverify.custody.recovery import Shared
-    from slaverify.custody.seal import SealedBank
+    from slaverify.custody.seal import SealedBank, SealItem
+    from slaverify.evalset import Item
 
-group = typer.Typer(
-    help=t("La custodia del banco: sellar, mirar, verificar.", "The escrow: seal, inspect, verify."),
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
+group = typer.Typer(rich_markup_mode=None)
 group.add_typer(custody_ledger.group, name="ledger")
 group.add_typer(custody_witness.group, name="witness")
 group.add_typer(custody_dispute.group, name="dispute")
@@ -45,9 +44,7 @@ def seal(
     funding: str = typer.Option("", "--funding", help=t("Quién las pagó.", "Who paid for them.")),
     parent: Path = typer.Option(Path("custodia"), "--out", help=t("Carpeta que recibe el banco.", "Parent folder.")),
     recovery: str = typer.Option("", "--recovery", help=t("Recuperación en partes: slip39:2of3.", "Shares.")),
-    recipients: list[str] = typer.Option(
-        [], "--recipient", help=t("Otro de recuperación (age1…).", "One more (age1…).")
-    ),
+    recipients: list[str] = typer.Option([], "--recipient", help=t("Otro de recuperación.", "One more (age1…).")),
     replaces: str = typer.Option("", "--replaces", help=t("Digest del banco que reemplaza.", "Old bank's digest.")),
     attachments: list[Path] = typer.Option([], "--attachment", help=t("Archivo adjunto.", "Attached file.")),
     yes: bool = YES,
@@ -61,28 +58,24 @@ def seal(
     from slaverify.custody import Access, Recipient, slug
     from slaverify.custody.keys import KeyStore, age_recipient
     from slaverify.custody.recovery import parse_plan, share_recovery
-    from slaverify.custody.seal import SealItem, SealTerms
+    from slaverify.custody.seal import SealTerms
     from slaverify.custody.seal import seal as seal_items
-    from slaverify.evalset import item_schema_sha256, read_bank, split, with_variant
+    from slaverify.evalset import item_schema_sha256, read_bank
 
     items = read_bank(read(file), file.name)
     plan = parse_plan(recovery) if recovery else None
     if dry:
         return _would_seal(len(items), parent / slug(bank_id or file.stem), as_json)
-    question = t(f"¿Sellar {len(items)} preguntas de {file.name}?", f"Seal {len(items)} items of {file.name}?")
-    if not yes and sys.stdin.isatty() and not typer.confirm(question, default=True):
-        raise typer.Abort
+    if not yes:
+        _ask_to_seal(len(items), file.name)
     _refuse_keys_inside(parent, keys_folder())
     store = KeyStore.create(keys_folder())
     custodian = _custodian(store, organisation)
     owner = custodian.organisation
     shared = None if plan is None else share_recovery(*plan)
-    alone = [Recipient("recovery", age_recipient(store.get_or_make_identity("recovery")))] if shared is None else []
-    # Which variant of a honeytoken is the sealed one is drawn here: who wrote it cannot tell.
-    sealed_items = (with_variant(item, secrets.randbelow) for item in items)
-    rows = ((item, split(item)) for item in sealed_items)
+    alone = [] if shared else [age_recipient(store.get_or_make_identity("recovery"))]
     sealed = seal_items(
-        [SealItem(one.id, one.stratum, of.query, of.reference, one.twin_of, one.cluster) for one, of in rows],
+        _to_seal(items),
         parent,
         SealTerms(
             bank_id=slug(bank_id or file.stem),
@@ -91,7 +84,7 @@ def seal(
             author=author or owner,
             funding=funding,
             plaintext_access=[Access(author or owner, "author", now().strftime("%Y-%m-%d"))],
-            recipients=[*alone, *(Recipient("recovery", one) for one in recipients)],
+            recipients=[Recipient("recovery", one) for one in (*alone, *recipients)],
             replaces=replaces or None,
             recovery=shared,
             attachments={sha256_hex(data): data for data in map(read, attachments)},
@@ -103,6 +96,22 @@ def seal(
     if shared is not None:
         _keep_shares(shared, store.folder, sealed.manifest.bank_id)
     return 0
+
+
+def _ask_to_seal(count: int, name: str) -> None:
+    question = t(f"¿Sellar {count} preguntas de {name}?", f"Seal {count} items of {name}?")
+    if sys.stdin.isatty() and not typer.confirm(question, default=True):
+        raise typer.Abort
+
+
+def _to_seal(items: Sequence[Item]) -> list[SealItem]:
+    from slaverify.custody.seal import SealItem
+    from slaverify.evalset import split, with_variant
+
+    # Which variant of a honeytoken is the sealed one is drawn here: who wrote it cannot tell.
+    chosen = (with_variant(item, secrets.randbelow) for item in items)
+    rows = ((item, split(item)) for item in chosen)
+    return [SealItem(one.id, one.stratum, of.query, of.reference, one.twin_of, one.cluster) for one, of in rows]
 
 
 custody_draw.register(group)
