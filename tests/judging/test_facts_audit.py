@@ -13,7 +13,7 @@ from slaverify.cli.demo.servers import serve
 from slaverify.evalset import Item, parse_item
 from slaverify.judging import RUBRICS
 from tests.e2e.line import audit_arguments, make_place, tsa, write_contract
-from tests.judging.calibration.test_audit import Desk
+from tests.judging.calibration.test_audit import Desk, until_people
 from tests.judging.line import judge_block
 from tests.simulator.judges import MODEL, VERSION, Clerk, JudgeServer, word
 
@@ -207,23 +207,11 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         }
         write_contract(place, f"{engine}/q", authority, changes)
         (place.folder / "prueba-lineal.sentinels.jsonl").write_bytes(sentinels())
-        patch.setattr("slaverify.audit.asking.FIRST_WAIT_S", 0.01)
-        patch.setenv("SLAVERIFY_KEYS", str(place.keys))
-        patch.setenv("SLAVERIFY_LANG", "en")
-        found = Desk(place)
-        assert found.type(*audit_arguments(place)) == 6
-        yield found
-
-
-def by_office(desk: Desk) -> dict[int, dict[str, Any]]:
-    """The score records by the office that was asked about; item ids tell nothing."""
-    scores = {str(one["item_id"]): one for one in desk.scores()}
-    lines = loads_jsonl((desk.place.run / "private/annex/index.jsonl").read_bytes())[1:]
-    return {int(re.search(r"oficina (\d+)", str(one["query"]))[1]): scores[str(one["id"])] for one in lines}  # type: ignore[index]
+        yield until_people(place, patch)
 
 
 def test_code_settles_the_slot_and_the_panel_the_sentences(desk: Desk) -> None:
-    found = by_office(desk)
+    found = desk.by_office()
     assert {office: found[office]["value"] for office in (1, 0, 10, 5, 72, 70, 80)} == {
         1: "1.000000000",
         0: "0.500000000",  # made up, and one of two lets it pass

@@ -14,7 +14,7 @@ from slaverify.cli.demo.servers import serve
 from slaverify.evalset import Item, parse_item
 from slaverify.resources import resource
 from tests.e2e.line import audit_arguments, make_place, tsa, write_contract
-from tests.judging.calibration.test_audit import Desk
+from tests.judging.calibration.test_audit import Desk, until_people
 from tests.judging.line import judge_block
 from tests.simulator.judges import JudgeServer, official, perfect, sentinel_lines, word
 
@@ -119,22 +119,11 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         write_contract(place, f"{engine}/v1", authority, changes, "asistente-normativo-cl.yaml")
         (place.folder / "prueba-lineal.sentinels.jsonl").write_bytes(sentinel_lines())
         place.contract.with_name("prueba-lineal.catalogue.jsonl").write_bytes(CATALOGUE)
-        patch.setattr("slaverify.audit.asking.FIRST_WAIT_S", 0.01)
-        patch.setenv("SLAVERIFY_KEYS", str(place.keys))
-        patch.setenv("SLAVERIFY_LANG", "en")
-        found = Desk(place)
-        assert found.type(*audit_arguments(place)) == 6
-        yield found
-
-
-def by_office(desk: Desk) -> dict[int, dict[str, Any]]:
-    scores = {str(one["item_id"]): one for one in desk.scores()}
-    lines = loads_jsonl((desk.place.run / "private/annex/index.jsonl").read_bytes())[1:]
-    return {int(re.search(r"oficina (\d+)", str(one["query"]))[1]): scores[str(one["id"])] for one in lines}  # type: ignore[index]
+        yield until_people(place, patch)
 
 
 def test_each_half_is_said_by_whom_it_belongs_to(desk: Desk) -> None:
-    found = by_office(desk)
+    found = desk.by_office()
     assert {office: found[office]["verdict"] for office in (0, 7, 3, 11, 45)} == {
         0: "accurate",
         7: "misgrounded",  # right, and it rests on the article of another office

@@ -13,7 +13,7 @@ from slaverify.cli.demo.servers import serve
 from slaverify.evalset import Item, parse_item
 from tests.e2e.line import audit_arguments, make_place, tsa, write_contract
 from tests.judging.calibration.people import POINTS
-from tests.judging.calibration.test_audit import Desk
+from tests.judging.calibration.test_audit import Desk, until_people
 from tests.judging.line import judge_block
 from tests.simulator.arithmetic import UNKNOWN
 from tests.simulator.judges import VERSION, Clerk, JudgeServer, official, word
@@ -196,23 +196,11 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         }
         write_contract(place, f"{engine}/q", authority, changes)
         (place.folder / "prueba-lineal.sentinels.jsonl").write_bytes(sentinels())
-        patch.setattr("slaverify.audit.asking.FIRST_WAIT_S", 0.01)
-        patch.setenv("SLAVERIFY_KEYS", str(place.keys))
-        patch.setenv("SLAVERIFY_LANG", "en")
-        found = Desk(place)
-        assert found.type(*audit_arguments(place)) == 6
-        yield found
-
-
-def by_office(desk: Desk) -> dict[int, dict[str, Any]]:
-    scores = {str(one["item_id"]): one for one in desk.scores()}
-    lines = loads_jsonl((desk.place.run / "private/annex/index.jsonl").read_bytes())[1:]
-    found = {str(one["id"]): re.search(r"oficina (\d+)", str(one["query"])) for one in lines}
-    return {int(match[1]): scores[name] for name, match in found.items() if match is not None}
+        yield until_people(place, patch)
 
 
 def test_points_penalties_code_and_scenarios_make_the_score(desk: Desk) -> None:
-    found = by_office(desk)
+    found = desk.by_office()
     everything = {"exacta": "met", "culpa": "not_met", "lugar": "met"}
     assert found[2]["criteria"] == {**everything, "saluda": "not_applicable"}
     assert found[3]["criteria"] == {**everything, "saluda": "met"}

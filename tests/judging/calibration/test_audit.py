@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,23 @@ class Desk:
     def scores(self) -> list[dict[str, Any]]:
         return [dict(line) for line in loads_jsonl((self.place.run / "scoring/scores.jsonl").read_bytes())]
 
+    def by_office(self) -> dict[int, dict[str, Any]]:
+        """The score records by the office that was asked about, where one was; item ids tell nothing."""
+        scores = {str(one["item_id"]): one for one in self.scores()}
+        lines = loads_jsonl((self.place.run / "private/annex/index.jsonl").read_bytes())[1:]
+        found = {str(one["id"]): re.search(r"oficina (\d+)", str(one["query"])) for one in lines}
+        return {int(match[1]): scores[name] for name, match in found.items() if match is not None}
+
+
+def until_people(place: Place, patch: pytest.MonkeyPatch) -> Desk:
+    """Audit until the line stops for people."""
+    patch.setattr("slaverify.audit.asking.FIRST_WAIT_S", 0.01)
+    patch.setenv("SLAVERIFY_KEYS", str(place.keys))
+    patch.setenv("SLAVERIFY_LANG", "en")
+    desk = Desk(place)
+    assert desk.type(*audit_arguments(place)) == 6
+    return desk
+
 
 @pytest.fixture(scope="module")
 def waiting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
@@ -89,12 +107,7 @@ def waiting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         pytest.MonkeyPatch.context() as patch,
         judged_audit(folder, JudgeServer(perfect), Clerk(wrong), on_uncalibrated="not_measured") as place,
     ):
-        patch.setattr("slaverify.audit.asking.FIRST_WAIT_S", 0.01)
-        patch.setenv("SLAVERIFY_KEYS", str(place.keys))
-        patch.setenv("SLAVERIFY_LANG", "en")
-        desk = Desk(place)
-        assert desk.type(*audit_arguments(place)) == 6
-        yield desk
+        yield until_people(place, patch)
 
 
 def test_the_line_stops_for_people_and_says_what_to_type(waiting: Desk, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from slaverify.evidence import Bundle, MemorySource, calibration_committed, reco
 from slaverify.evidence.read import open_folder
 from tests.e2e.line import audit_arguments, make_place, tsa, write_contract
 from tests.judging.calibration.people import POINTS
-from tests.judging.calibration.test_audit import Desk
+from tests.judging.calibration.test_audit import Desk, until_people
 from tests.judging.line import judge_block
 from tests.simulator.arithmetic import items as sums
 from tests.simulator.judges import VERSION, Clerk, JudgeServer, official, text_items, word
@@ -131,12 +131,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         }
         write_contract(place, f"{engine}/q", authority, changes)
         (place.folder / "prueba-lineal.sentinels.jsonl").write_bytes(sentinels())
-        patch.setattr("slaverify.audit.asking.FIRST_WAIT_S", 0.01)
-        patch.setenv("SLAVERIFY_KEYS", str(place.keys))
-        patch.setenv("SLAVERIFY_LANG", "en")
-        found = Desk(place)
-        assert found.type(*audit_arguments(place)) == 6
-        yield found
+        yield until_people(place, patch)
 
 
 def person(row: dict[str, str]) -> dict[str, str]:
@@ -203,8 +198,16 @@ def sure(row: dict[str, str]) -> dict[str, str]:
     return {"class": "abstention"} if "met" not in said else said
 
 
-def test_no_edited_label_draw_or_ruling_passes_as_what_the_evidence_gives(desk: Desk) -> None:
-    folder = open_folder(desk.place.run)
+@pytest.fixture
+def decided(desk: Desk, capsys: pytest.CaptureFixture[str]) -> Desk:
+    """The audit after people, whichever test of this file another process took."""
+    if not (desk.place.run / "decision/decision.json").exists():
+        test_sheet_matrix_gate_and_verdict_per_criterion(desk, capsys)
+    return desk
+
+
+def test_no_edited_label_draw_or_ruling_passes_as_what_the_evidence_gives(decided: Desk) -> None:
+    folder = open_folder(decided.place.run)
     files = {path: folder.read(path, 1 << 30) for path in folder.paths()}
     contract = parse_contract(files["contract/contract.json"], "contract")
     path = "judging/calibration.json"
