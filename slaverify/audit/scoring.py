@@ -140,7 +140,9 @@ def _score_slices(
         scorer = _Scorer.of(session, opened, asked, None)
 
         def work(rows: JournalRows, part: Slice) -> Sequence[bytes]:
-            return _lines([scorer.row(exchange) for exchange in run.of_slice(rows, part)], arms, opened)
+            # All are derived before the first is scored: the two by turns drive each other out of the caches.
+            exchanges = list(run.of_slice(rows, part))
+            return _lines([scorer.row(exchange) for exchange in exchanges], arms, opened)
 
         return asked, list(over_slices(journal, work))
 

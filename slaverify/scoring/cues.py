@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from slaverify.canonical import JsonObject
 from slaverify.errors import SetError, Text
+from slaverify.scoring.alternatives import joined
 from slaverify.scoring.data import load
 
 CATEGORIES = (
@@ -62,10 +63,10 @@ def _detector(tree: JsonObject) -> Detector:
         rows = tree[category]
         if not isinstance(rows, list) or not isinstance(macros, dict):
             raise TypeError(category)
-        joined = "|".join(f"(?:{row})" for row in rows)
+        every = "|".join(f"(?:{row})" for row in rows)
         for name, pattern in macros.items():
-            joined = joined.replace(f"<{name}>", str(pattern))
-        patterns.append((category, joined))
+            every = every.replace(f"<{name}>", str(pattern))
+        patterns.append((category, every))
     return Detector(str(tree["name"]), str(tree["language"]), tuple(patterns))
 
 
@@ -87,8 +88,8 @@ def cues(names: tuple[str, ...]) -> Cues:
             fix=Text(f"use: {known}", f"use: {known}"),
         )
     chosen = [DETECTORS[name] for name in names]
-    joined = {
-        category: re.compile("|".join(f"(?:{dict(detector.patterns)[category]})" for detector in DETECTORS.values()))
+    compiled = {
+        category: re.compile(joined(dict(detector.patterns)[category] for detector in DETECTORS.values()))
         for category in CATEGORIES
     }
-    return Cues(frozenset(detector.language for detector in chosen), **joined)
+    return Cues(frozenset(detector.language for detector in chosen), **compiled)

@@ -126,11 +126,11 @@ def main(folder: Path, url: str, count: int, connections: int) -> None:
         settings, key, accurate = settings_for(model, "direct"), journal.mac_key, 0
 
         def scores(rows: JournalRows, part: Slice) -> tuple[bytes]:
-            found: list[JsonObject] = []
-            for one in stream_run(rows, spec, rules, key, part):
-                tree = parse_item(item(int(one.planned.item_id[2:])), where="bench")
-                found.append(score(tree, one.answer, one.outcome, settings).record.to_json())
-            return (jsonl(found),)
+            found = list(stream_run(rows, spec, rules, key, part))
+            items = [parse_item(item(int(one.planned.item_id[2:])), where="bench") for one in found]
+            pairs = zip(items, found, strict=True)
+            records = [score(tree, one.answer, one.outcome, settings).record for tree, one in pairs]
+            return (jsonl(record.to_json() for record in records),)
 
         with (folder / "scores.jsonl").open("wb") as file:
             for (lines,) in over_slices(journal, scores):
