@@ -30,16 +30,18 @@ _LENGTH = struct.Struct("!Q")
 
 def carried_out(work: Work, count: int, processes: int | None = None) -> Iterator[Sequence[bytes]]:
     """Yield `work(0)` … `work(count - 1)`, by `processes` processes (None: one for each core that we may use)."""
-    many = min(_cores() if processes is None else processes, count)
+    many = min(_cores() if processes is None else processes, count - 1)
     if many < 2 or count < FEWEST or sys.platform != "linux":
         yield from map(work, range(count))
         return
+    # The first one is done here: what a slice loads when it is first needed, the forks then share.
+    yield work(0)
     children: list[_Child] = []
     try:
-        for first in range(many):
+        for first in range(1, many + 1):
             children.append(_Child(work, range(first, count, many), children))
-        for index in range(count):
-            delivered = children[index % many].take()
+        for index in range(1, count):
+            delivered = children[(index - 1) % many].take()
             yield work(index) if delivered is None else delivered
     finally:
         for child in children:
