@@ -61,7 +61,9 @@ class Batcher:
         """Say whether a batch can be written now."""
         if not self._waiting:
             return False
-        return len(self._front(SIZE)) >= SIZE or monotonic() - self._oldest >= PERIOD_S
+        if monotonic() - self._oldest >= PERIOD_S:
+            return True
+        return len(self._waiting) >= SIZE and len(self._front(SIZE)) >= SIZE
 
     async def pump(self, *, everything: bool = False) -> None:
         """Write the batches that are due, or all that is finished. Raises what the ledger raises."""

@@ -15,7 +15,7 @@ import secrets as randomness
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from time import monotonic_ns
 
 from slaverify.canonical import JsonObject, jcs, sha256_hex
@@ -71,6 +71,8 @@ class Outbox:
 
     def of_turn(self) -> list[tuple[AttemptRecord, Reading]]:
         """Return the attempts of the turn under way."""
+        if not self.readings:
+            return []
         pairs = zip(self.records, self.readings, strict=True)
         return [(record, reading) for record, reading in pairs if record.key.turn == self.turn]
 
@@ -222,6 +224,9 @@ class Sender:
 
     def _step(self, box: Outbox) -> Step:
         record, reading = box.records[-1], box.readings[-1]
+        if reading.fault is None:
+            # A complete answer is never asked for again.
+            return Step(Move.DONE)
         if retry_class(reading.fault) is Retry.STOP:
             self.stop.set("engine_mismatch" if reading.fault in IDENTITY else str(reading.fault))
             return Step(Move.STOP)
@@ -289,7 +294,7 @@ class Sender:
             result.first_byte_ns,
             result.ended_ns,
             result.status,
-            json.dumps(record.headers, ensure_ascii=False, sort_keys=True),
+            _as_json(tuple(record.headers.items())),
             result.wire_bytes,
             len(result.body),
             digest,
@@ -309,6 +314,12 @@ class Sender:
             detail = jcs({"exchange_id": row.exchange_id, "turn": key.turn, "attempt": key.attempt}).decode("utf-8")
             statements.append((schema.EVENT, (marks[0], "secret_echo", detail)))
         return statements
+
+
+@lru_cache(maxsize=64)
+def _as_json(headers: tuple[tuple[str, str], ...]) -> str:
+    """Return headers as a row keeps them; most responses of a run have the same ones."""
+    return json.dumps(dict(headers), ensure_ascii=False, sort_keys=True)
 
 
 def exchange_lines(records: Sequence[AttemptRecord], ended: Ended, batch: int | None, key: bytes) -> list[JsonObject]:

@@ -151,7 +151,7 @@ class Session:
         while not self.stop.is_set():
             if not self._may_send():
                 return None
-            if await self._maintenance():
+            if self.rules.maintenance and await self._maintenance():
                 continue
             wait = self._seconds_to_next()
             if wait is None:
@@ -173,9 +173,10 @@ class Session:
 
     def _due(self, row: JournalExchange) -> datetime:
         """Return when an exchange is due: at once, or in its slot where the run is spread over its window."""
-        header = self.journal.header
+        if not self.rules.spread:
+            return self.started
         whole = self.planned if self.inputs.plan is None else len(self.inputs.plan.exchanges)
-        share = slot(header.plan_sha256, row.position, whole) if self.rules.spread else 0.0
+        share = slot(self.journal.header.plan_sha256, row.position, whole)
         return self.rules.due(self.started, share) or self.started
 
     def _mine(self, row: JournalExchange) -> bool:

@@ -39,11 +39,19 @@ def test_the_results_come_in_order_and_no_process_is_left():
     assert children() == before
 
 
-def test_the_work_is_done_by_others():
+def test_all_but_the_first_slice_is_done_by_others_who_have_what_it_loaded():
     here = str(os.getpid()).encode()
-    workers = {one[0] for one in slices.carried_out(lambda _: (str(os.getpid()).encode(),), 8, 2)}
-    assert len(workers) == 2
-    assert here not in workers
+    loaded: list[int] = []
+
+    def work(index: int) -> tuple[bytes, ...]:
+        known = bytes(loaded)
+        loaded.append(index)
+        return (str(os.getpid()).encode(), known[:1])
+
+    first, *others = slices.carried_out(work, 9, 2)
+    assert tuple(first) == (here, b"")
+    assert len({one[0] for one in others} - {here}) == len({one[0] for one in others}) == 2
+    assert {one[1] for one in others} == {b"\0"}
 
 
 def test_a_process_that_is_killed_changes_nothing():
@@ -68,7 +76,7 @@ def test_an_error_is_raised_here_as_if_one_process_did_it_all():
     with pytest.raises(ValueError, match="slice 5"):
         list(slices.carried_out(work, 9, 2))
     given_up = slices.carried_out(numbered, 9, 2)
-    next(given_up)
+    assert [tuple(next(given_up)) for _ in range(2)] == [numbered(0), numbered(1)]
     given_up.close()
     assert children() == before
 
@@ -79,9 +87,11 @@ def test_a_parent_that_is_killed_leaves_no_process(tmp_path):
         from pathlib import Path
         from slaverify.run.slices import carried_out
         def work(index):
+            if index == 0:
+                return ()
             Path(sys.argv[1], str(os.getpid())).touch()
             time.sleep(600)
-        next(carried_out(work, 8, 2))
+        list(carried_out(work, 9, 2))
     """
     parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(tmp_path)], cwd=ROOT)
     until = time.monotonic() + 30
