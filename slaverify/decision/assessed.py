@@ -22,7 +22,7 @@ class Effective:
     n_low: float
     x_high: float
     n_high: float
-    deff: float | None
+    deff: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Assessed:
 def count_of(entry: JsonObject, key: str) -> int:
     """Return a count of an inputs entry; anything but an integer from 0 reads as 0."""
     value = entry.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return max(0, value) if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def rows_of(entry: JsonObject, key: str) -> list[tuple[int, int, int]] | None:

@@ -17,10 +17,14 @@ Shares = Mapping[float, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bets:
-    """The two e-values (natural logarithms), the figure and its limits in the contract's own sense and scale."""
+    """The e-values (natural logarithms), the figure and its limits in the contract's own sense and scale.
+
+    `log_e_breach` with what is unknown for the vendor, `log_e_against` the same bet with it against.
+    """
 
     log_e_pass: float
     log_e_breach: float
+    log_e_against: float
     rate: float
     low: float
     high: float
@@ -65,6 +69,7 @@ def _mean(terms: Terms, entry: JsonObject) -> Bets | None:
     return Bets(
         log_e_pass=log_wealth(worst, t),
         log_e_breach=log_wealth(mirrored(best), 1.0 - t),
+        log_e_against=log_wealth(mirrored(worst), 1.0 - t),
         rate=float(low) + width * float(mean / len(rows)),
         low=float(low) + width * bottom,
         high=float(low) + width * top,
@@ -102,6 +107,7 @@ def _corpus(terms: Terms, entry: JsonObject) -> Bets | None:
     return Bets(
         log_e_pass=log_wealth(mirrored(against), 1.0 - t / r_max),
         log_e_breach=log_wealth(for_, t / r_max),
+        log_e_against=log_wealth(against, t / r_max),
         rate=float(errors / weight),
         low=corpus_limits(best, w_max, r_max, bar)[0],
         high=corpus_limits(worst, w_max, r_max, bar)[1],

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from slaverify.canonical import JsonObject
+from slaverify.decision.assessed import count_of
 from slaverify.decision.terms import Terms
 from slaverify.decision.words import Reason
 from slaverify.statistics import (
@@ -109,7 +110,7 @@ def _random(counts: Judged, pairs: tuple[int, int, int, int], deff: float) -> Co
 
 def _audited(counts: Judged, found: AuditedRate, deff: float) -> Corrected:
     if found.theta is None or found.n_eff is None:
-        return Corrected(None, None, "stratified_audit", reason_of(found.guard or "calibration_too_small"))
+        return Corrected(None, None, "stratified_audit", Reason.CALIBRATION_TOO_SMALL)
     theta, n_eff = found.theta, found.n_eff / deff
 
     def judged(z: float) -> tuple[float, float, float]:
@@ -159,10 +160,10 @@ def counts_of(entry: JsonObject, *, with_unknown: bool) -> Judged | None:
     judged = entry.get("judged")
     if not isinstance(judged, dict):
         return None
-    known = {key: _count(judged.get(key)) for key in ("x", "failures")}
-    unknown = _count(entry.get("unresolved")) + _count(entry.get("open"))
-    x = _count(entry.get("x"))
-    total = x + _count(entry.get("failures")) + _count(entry.get("failures_vendor")) + unknown
+    known = {key: count_of(judged, key) for key in ("x", "failures")}
+    unknown = count_of(entry, "unresolved") + count_of(entry, "open")
+    x = count_of(entry, "x")
+    total = x + count_of(entry, "failures") + count_of(entry, "failures_vendor") + unknown
     n_judged = sum(known.values())
     # What nobody knows has no error of a judge to correct: it stays at its end, beside what rules decided.
     return Judged(
@@ -171,7 +172,3 @@ def counts_of(entry: JsonObject, *, with_unknown: bool) -> Judged | None:
         x_judged=known["x"],
         n_judged=n_judged,
     )
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

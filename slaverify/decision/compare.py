@@ -88,7 +88,7 @@ def compare_versions(contract: Contract, records: Sequence[JsonObject]) -> JsonO
         outcome = found.get("change_check")
         if isinstance(outcome, dict):
             states.append(outcome.get("state"))
-    complete = len(states) == len(listed) and len(states) > 0
+    complete = len(states) == len(listed)
     state = None if check is None else "accepted" if complete and set(states) == {"accepted"} else "not_accepted"
     return {"type": COMPARISON_TYPE, "metrics": metrics, "state": state, **_strangers(old.values(), new.values())}
 
@@ -148,12 +148,12 @@ def _deff(terms: Terms, pairs: Sequence[Pair]) -> float:
         sums[one.cluster] += difference
         sizes[one.cluster] += 1
     spread = math.fsum((difference - mean) ** 2 for difference in differences) / n / (n - 1)
-    observed = 0.0
+    observed = 1.0
     if len(sizes) > 1 and spread > 0.0:
         between = math.fsum((sums[key] - mean * size) ** 2 for key, size in sizes.items())
         observed = len(sizes) / (len(sizes) - 1) * between / n**2 / spread
     floor = 1.0 + (math.fsum(size**2 for size in sizes.values()) / n - 1.0) * float(terms.icc_floor)
-    return max(observed, floor, 1.0)
+    return max(observed, floor)
 
 
 def _count(pairs: Sequence[Pair]) -> Pairs:

@@ -41,12 +41,12 @@ def dispute_states(
 ) -> Disputed:
     """Return what disputes do to the verdict. `disputed` and `upheld` are item ids; upheld ones are decided. Pure."""
 
-    def whole(word: str | None) -> State:
-        rulings = {} if word is None else dict.fromkeys(disputed, word)
-        counted = inputs(contract, records, {**rulings, **dict.fromkeys(upheld, "upheld")})
+    def whole(word: str) -> State:
+        rulings = {**dict.fromkeys(disputed, word), **dict.fromkeys(upheld, "upheld")}
+        counted = inputs(contract, records, rulings)
         return judge(contract, counted, run_validity, calibrations).combined.state
 
-    as_scored, in_favour, against = whole(None), whole("for"), whole("against")
+    as_scored, in_favour, against = whole("as_scored"), whole("for"), whole("against")
     share = Fraction(len(set(upheld)), max(1, sum(sample_sizes(contract).values())))
     if share > Fraction(contract.disputes.max_upheld):
         return Disputed(as_scored, in_favour, against, State.INVALID_RUN, Reason.RUN_INVALID)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from slaverify.canonical import JsonObject, JsonValue, real9
+from slaverify.decision.assessed import count_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +112,10 @@ def _metric(row: JsonObject) -> MetricFacts:
     low, high = _both_bounds(row)
     return MetricFacts(
         id=str(row.get("id")),
-        n=_count(row.get("n")),
-        clusters=_count(row.get("clusters")) if row.get("clusters") is not None else None,
-        unresolved=_count(row.get("unresolved")),
-        open=_count(row.get("open")),
+        n=count_of(row, "n"),
+        clusters=count_of(row, "clusters") if row.get("clusters") is not None else None,
+        unresolved=count_of(row, "unresolved"),
+        open=count_of(row, "open"),
         rate_low=low,
         rate_high=high,
         margin=_text(row.get("margin")),
@@ -126,17 +127,13 @@ def _metric(row: JsonObject) -> MetricFacts:
 
 def _both_bounds(row: JsonObject) -> tuple[str | None, str | None]:
     """Return the rate with every unknown item one way and the other, in the contract's own sense."""
-    observations = _count(row.get("observations"))
+    observations = count_of(row, "observations")
     at_least = row.get("direction") == "at_least"
-    counted = _count(row.get("x")) if at_least else _count(row.get("failures")) + _count(row.get("failures_vendor"))
-    unknown = _count(row.get("unresolved")) + _count(row.get("open"))
+    counted = count_of(row, "x") if at_least else count_of(row, "failures") + count_of(row, "failures_vendor")
+    unknown = count_of(row, "unresolved") + count_of(row, "open")
     if observations <= 0 or counted + unknown > observations:
         return None, None
     return real9(Fraction(counted, observations)), real9(Fraction(counted + unknown, observations))
-
-
-def _count(value: JsonValue) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _text(value: JsonValue) -> str | None:

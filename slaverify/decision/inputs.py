@@ -206,7 +206,7 @@ def _records(view: _View) -> Iterable[JsonObject]:
     return (
         record
         for record, profile in zip(view.rows.records, view.rows.profiles, strict=True)
-        if view.inside[profile] and view.fates[profile] is not Fate.EXCLUDED
+        if view.fates[profile] is not Fate.EXCLUDED
     )
 
 

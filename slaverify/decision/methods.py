@@ -51,22 +51,23 @@ def by_beta(base: Assessed) -> Assessed:
     """Measure clusters, weighted strata or repeated calls by their effective sample. Raises: StatisticsError."""
     terms = base.terms
     effective = _effective(base)
-    p_pass, _ = real_tails(effective.x_low, effective.x_low, effective.n_low, terms.t)
+    p_pass, p_against = real_tails(effective.x_low, effective.x_low, effective.n_low, terms.t)
     _, p_breach = real_tails(effective.x_high, effective.x_high, effective.n_high, terms.t)
     method = "clustered" if terms.clustered else "weighted" if terms.weights is not None else "repeats"
-    return _with_tails(replace(base, method=method, effective=effective), p_pass, p_breach)
+    return _with_tails(replace(base, method=method, effective=effective), p_pass, p_breach, p_against)
 
 
 def by_bets(base: Assessed) -> Assessed:
     """Measure a mean or a corpus rate. Raises: StatisticsError."""
     found = bets(base.terms, base.entry)
     if found is None:
-        return not_measured(base, Reason.SCORE_OFF_SCALE if base.observations else Reason.DATA_ABSENT)
+        return not_measured(base, Reason.SCORE_OFF_SCALE)
     figure = Figure(rate=found.rate, low=found.low, high=found.high)
     return _with_tails(
-        replace(base, method="betting", figure=figure, provenance=_derived(base)),
+        replace(base, method="betting", figure=figure, provenance="derived"),
         math.exp(-max(0.0, found.log_e_pass)),
         math.exp(-max(0.0, found.log_e_breach)),
+        math.exp(-max(0.0, found.log_e_against)),
     )
 
 
@@ -82,21 +83,21 @@ def by_calibration(base: Assessed, calibration: MetricCalibration, min_per_class
     if terms.weights is not None or (terms.calls == 1 and terms.per_item > 1):
         # No formula joins a judge's error with unequal weights, or with an item that all of its calls decide.
         return by_rules_alone(base, Reason.RULE_UNDEFINED)
-    deff = ((_effective(base).deff or 1.0) if terms.clustered else 1.0) * terms.calls
+    deff = _effective(base).deff * terms.calls
     against = corrected(terms, low, calibration, deff, min_per_class)
     in_favour = corrected(terms, high, calibration, deff, min_per_class)
     guard = against.guard or in_favour.guard
-    base = replace(base, method=against.method, assumptions=("judge_error_carries_over",), provenance=_derived(base))
+    base = replace(base, method=against.method, assumptions=("judge_error_carries_over",), provenance="derived")
     if guard is not None or against.limits is None or in_favour.limits is None or against.estimate is None:
         return not_measured(base, guard or Reason.DATA_ABSENT)
-    p_pass = limit_levels(against.limits, terms.t)[0]
-    p_breach = limit_levels(in_favour.limits, terms.t)[1]
+    p_pass, p_against = limit_levels(against.limits, terms.t)
+    _, p_breach = limit_levels(in_favour.limits, terms.t)
     z = two_sided_z(terms.confidence)
     shown = (_clip(against.estimate), _clip(against.limits(z)[0]), _clip(in_favour.limits(z)[1]))
     rate, bottom, top = shown
     if terms.direction == "at_most":
         rate, bottom, top = 1.0 - rate, 1.0 - top, 1.0 - bottom
-    return _with_tails(replace(base, figure=Figure(rate=rate, low=bottom, high=top)), p_pass, p_breach)
+    return _with_tails(replace(base, figure=Figure(rate=rate, low=bottom, high=top)), p_pass, p_breach, p_against)
 
 
 def by_rules_alone(base: Assessed, reason: Reason) -> Assessed:
@@ -105,20 +106,21 @@ def by_rules_alone(base: Assessed, reason: Reason) -> Assessed:
     if counts is None:
         return not_measured(base, reason)
     judged_failures = round(counts.n_judged - counts.x_judged)
-    bounded = replace(
-        base, f_pass=base.f_pass + round(counts.x_judged), f_breach=max(0, base.f_breach - judged_failures)
-    )
+    bounded = replace(base, f_pass=base.f_pass + round(counts.x_judged), f_breach=base.f_breach - judged_failures)
     terms = base.terms
     found = by_beta(bounded) if terms.clustered or terms.weights or terms.calls > 1 else by_integers(bounded)
     proved = (found.passes or found.breaches_alone) and found.effective is None
     return found if proved else not_measured(replace(base, method=found.method, numbers=found.numbers), reason)
 
 
-def _with_tails(base: Assessed, p_pass: float, p_breach: float) -> Assessed:
-    """Let real-valued tails speak under the rule: only rules with a test can."""
-    terms = base.terms
-    breaches = p_breach <= float(base.level_breach / terms.family)
-    passes = p_pass <= float(base.level_pass) if terms.rule == "guarded" else not breaches
+def _with_tails(base: Assessed, p_pass: float, p_breach: float, p_against: float) -> Assessed:
+    """Let real-valued tails speak under the rule: only rules with a test can.
+
+    `p_breach` counts what is unknown for the vendor, `p_against` against: what only "not contradicted" asks of PASS.
+    """
+    terms, level = base.terms, float(base.level_breach / base.terms.family)
+    breaches = p_breach <= level
+    passes = p_pass <= float(base.level_pass) if terms.rule == "guarded" else p_against > level
     return replace(
         base,
         p_pass=p_pass,
@@ -126,10 +128,6 @@ def _with_tails(base: Assessed, p_pass: float, p_breach: float) -> Assessed:
         passes=passes and terms.tested,
         breaches_alone=breaches and terms.tested,
     )
-
-
-def _derived(base: Assessed) -> str:
-    return "derived" if base.provenance == "measured" else base.provenance
 
 
 def _tails(base: Assessed) -> Tails:

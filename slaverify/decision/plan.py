@@ -45,7 +45,7 @@ def _metric(terms: Terms) -> JsonObject:
         "points": [],
         "needed": [],
     }
-    if not terms.sampled or n is None or not 0 < terms.t < 1:
+    if not terms.sampled or n is None or terms.t <= 0:
         return base
     base["needed"] = _needed(terms, level_pass, level_breach)
     if terms.clustered or terms.weights is not None or terms.calls > 1:
@@ -84,7 +84,7 @@ def _points(terms: Terms, n: int, numbers: Numbers) -> list[JsonValue]:
 
 
 def _needed(terms: Terms, level_pass: Fraction, level_breach: Fraction) -> list[JsonValue]:
-    if not terms.tested or terms.margin <= 0:
+    if not terms.tested or terms.margin <= 0 or terms.t >= 1:
         return []
     above, below = min(Fraction(1), terms.t + terms.margin), max(Fraction(0), terms.t - terms.margin)
     return [

@@ -161,7 +161,7 @@ def _numbers_part(
         "risk_false_pass": None if numbers is None else real9(numbers.risk_false_pass),
         "risk_false_breach": None if numbers is None else real9(numbers.risk_false_breach),
         "clusters": one.clusters,
-        "deff": None if effective is None or effective.deff is None else real9(effective.deff),
+        "deff": None if effective is None else real9(effective.deff),
         "n_eff": None if effective is None else real9(effective.n_low),
         "p_pass": None if one.p_pass is None else real9(one.p_pass),
         "p_breach": None if one.p_breach is None else real9(one.p_breach),

@@ -127,7 +127,7 @@ def planned(one: Assessed) -> dict[str, JsonValue]:
             "power_breach_at_margin": real9(power(terms.t, below, n, level, "breach")),
         }
     accept, reject = one.numbers.pass_max_failures, one.numbers.breach_min_failures
-    seen = detectable_rate(one.n, accept, reject, _POWER, "breach")
+    seen = detectable_rate(one.n, reject, _POWER)
     passes = None if accept is None else real9(state_probability(one.n, accept, reject, above, "pass"))
     breaches = None if reject is None else real9(state_probability(one.n, accept, reject, below, "breach"))
     return {

@@ -71,7 +71,7 @@ def clustered_decision(
         limits = limits_at(p * n_eff, n_eff, a)
         return Clustered(p, observed, n / n_eff, n_eff, limits.low, limits.high)
     floor = domain.finite(icc_floor, "icc_floor")
-    deff = max(observed or 0.0, 1.0 + (math.fsum(size * size for size in m) / n - 1.0) * floor, 1.0)
+    deff = max(observed or 1.0, 1.0 + (math.fsum(size * size for size in m) / n - 1.0) * floor, 1.0)
     n_eff = min(n, n / deff * _t_ratio(n, g, a))
     limits = limits_at(p * n_eff, n_eff, a)
     return Clustered(p, observed, deff, n_eff, limits.low, limits.high)
@@ -89,9 +89,9 @@ def clustered_interval(
     p = math.fsum(x) / n
     a = (1.0 - domain.confidence(confidence)) / 2.0
     v = _variance(x, m, p, n)
-    if v <= 0.0 or not 0.0 < p < 1.0:
+    if v <= 0.0:
         limits = limits_at(p * n, n, a)
-        return ClusteredInterval(p, math.sqrt(max(v, 0.0)), limits.low, limits.high)
+        return ClusteredInterval(p, 0.0, limits.low, limits.high)
     n_eff = p * (1.0 - p) / v * _t_ratio(n, g, a)
     limits = limits_at(p * n_eff, n_eff, a)
     return ClusteredInterval(p, math.sqrt(v), limits.low, limits.high)

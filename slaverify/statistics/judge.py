@@ -128,9 +128,8 @@ def human_audit(
     variance = _variance([*corrected, 1.0, -lam]) / n
     if rest > 1:
         variance += lam**2 * _variance(u) / rest
-    n_eff = float(n)
-    if 0.0 < estimate < 1.0:
-        n_eff = min(float(n + rest), max(float(n), estimate * (1.0 - estimate) / variance))
+    # The added pairs leave no variance of 0; at an estimate of 0 or 1 the audited items alone count.
+    n_eff = min(float(n + rest), max(float(n), estimate * (1.0 - estimate) / variance))
     limits = limits_at(estimate * n_eff, n_eff, (1.0 - domain.confidence(confidence)) / 2.0)
     return HumanAudit(lam, estimate, variance, n_eff, limits.low, limits.high)
 
@@ -194,13 +193,11 @@ def limit_levels(limits: Callable[[float], tuple[float, float]], threshold: Frac
     complement of the other one's.
     """
     t = float(threshold)
-    p_pass = _level(lambda z: limits(z)[0] - t)
     p_breach = _level(lambda z: t - limits(z)[1])
-    if p_pass is None and p_breach is None:
-        return 0.5, 0.5
-    if p_pass is None:
-        return 1.0 - (p_breach or 0.0), p_breach or 0.0
-    return p_pass, 1.0 - p_pass if p_breach is None else p_breach
+    if p_breach is not None:
+        return 1.0 - p_breach, p_breach
+    p_pass = _level(lambda z: limits(z)[0] - t)
+    return (0.5, 0.5) if p_pass is None else (p_pass, 1.0 - p_pass)
 
 
 def stratified_audit(cells: Sequence[Cell]) -> AuditedRate:
@@ -258,7 +255,7 @@ def calibration_allocation(m: int, p: float, q0_pilot: float, q1_pilot: float, m
     `p` the share judged accurate in (0, 1]; pilot specificity and sensitivity from `m_pilot` labels each.
     Raises: StatisticsError SLV-S002. Source: Lee et al. 2025 (arXiv 2511.21140, *unverified*).
     """
-    domain.count(m, "m", least=1)
+    domain.count(m, "m")
     domain.count(m_pilot, "m_pilot", least=1)
     share = domain.finite(p, "p")
     if not 0.0 < share <= 1.0 or 2 * m_pilot > m:

@@ -5,7 +5,6 @@ Planning compares floating tails; what binds (the acceptance numbers of a contra
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,6 +19,9 @@ from slaverify.statistics.search import first_true
 
 MAX_PLANNED_N = 5_000_000
 """No plan is searched above this n: nobody runs it."""
+
+SMALL = 512
+"""Up to this n every tooth of a power curve is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +76,10 @@ def state_probability(n: int, accept: int | None, reject: int | None, true_rate:
     return 1.0 if reject <= 0 else float(bdtrc(reject - 1, n, 1.0 - true_rate))
 
 
-def detectable_rate(n: int, accept: int | None, reject: int | None, power_: float, side: str) -> float | None:
-    """Return the true success rate at which the state has probability `power_` in (0, 1); null if it cannot occur."""
-    from scipy.special import bdtri, betaincinv
+def detectable_rate(n: int, reject: int | None, power_: float) -> float | None:
+    """Return the true success rate at which P(F >= reject) is `power_` in (0, 1); null if BREACH cannot occur."""
+    from scipy.special import betaincinv
 
-    if side == "pass":
-        return None if accept is None or accept >= n else 1.0 - float(bdtri(accept, n, power_))
     return None if reject is None or not 1 <= reject <= n else 1.0 - float(betaincinv(reject, n - reject + 1, power_))
 
 
@@ -96,16 +96,16 @@ def min_n_power(
     when the n would pass `MAX_PLANNED_N`. Raises: StatisticsError SLV-S001, SLV-S003, SLV-S012.
     """
     t = domain.share(threshold, "threshold")
-    rate = _rate(true_rate, "true_rate")
+    rate, exact = _rate(true_rate, "true_rate"), Fraction(true_rate)
     a = float(domain.level(alpha, "alpha"))
     target = domain.confidence(power, "power")
     curve: _Curve
     if _side(side) == "pass":
-        if rate <= t:
+        if exact <= t:
             return None
         curve = _PassCurve(a, float(1 - t), 1.0 - rate)
     else:
-        if rate >= t:
+        if exact >= t:
             return None
         curve = _BreachCurve(a, float(1 - t), 1.0 - rate)
     return _search(curve, target)
@@ -142,6 +142,8 @@ class _Curve(Protocol):
 
     def power(self, number: int, n: int) -> float: ...
 
+    def tooth(self, number: int, n: int) -> float: ...
+
 
 @dataclass(frozen=True, slots=True)
 class _PassCurve:
@@ -166,6 +168,10 @@ class _PassCurve:
         """Return P(F <= number) in truth."""
         return oc_accept(n, number, self.true)
 
+    def tooth(self, number: int, n: int) -> float:
+        """Return P(F = number + 1) in truth: what the next tooth begins with."""
+        return self.power(number + 1, n) - self.power(number, n)
+
 
 @dataclass(frozen=True, slots=True)
 class _BreachCurve:
@@ -188,13 +194,15 @@ class _BreachCurve:
         """Return P(F >= number) in truth."""
         return self._tail(number, n, self.true)
 
+    def tooth(self, number: int, n: int) -> float:
+        """Return P(F = number) in truth: what the next tooth begins without."""
+        return self.power(number, n) - self._tail(number + 1, n, self.true)
+
     @staticmethod
     def _tail(r: int, n: int, rate: float) -> float:
         from scipy.special import bdtrc
 
-        if r <= 0:
-            return 1.0
-        return 0.0 if r > n else float(bdtrc(r - 1, n, rate))
+        return float(bdtrc(r - 1, n, rate))
 
 
 def _search(curve: _Curve, target: float) -> int | None:
@@ -226,24 +234,22 @@ def _powerful(curve: _Curve, number: int, target: float, n: int) -> bool:
 
 
 def _high_enough(curve: _Curve, target: float) -> int | None:
-    """Return an n beyond which no dip reaches the target: its power exceeds it by four heights of a tooth.
+    """Return an n beyond which no dip reaches the target: its power exceeds it by four teeth.
 
-    A tooth is about as high as one probability mass, 1/sqrt(2 pi n v), and gets lower with n.
+    A tooth is as high as the probability of one count more or less, and gets lower with n. Small samples, whose teeth
+    are irregular, are all looked at.
     """
-    v = curve.true * (1.0 - curve.true)
-    far = (1.0 - target) / 2.0
 
     def enough(n: int) -> bool:
         number = curve.number(n)
-        height = 1.0 / math.sqrt(2.0 * math.pi * n * v) if v > 0.0 else far
-        return number is not None and curve.power(number, n) >= target + min(far, 4.0 * height)
+        return number is not None and curve.power(number, n) >= target + 4.0 * curve.tooth(number, n)
 
-    n = 16
+    n = SMALL
     while not enough(n):
         n *= 2
         if n > 2 * MAX_PLANNED_N:
             return None
-    low = n // 2
+    low = max(SMALL, n // 2)
     while n - low > 1 + n // 256:
         middle = (low + n) // 2
         low, n = (low, middle) if enough(middle) else (middle, n)

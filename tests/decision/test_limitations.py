@@ -328,3 +328,68 @@ def test_families_of_the_engine_and_of_its_base_models() -> None:
     assert (silent["undisclosed"], silent["shared"]) == (True, [])
     judgeless = args("L13", quiet_contract(), changed(judge_family_items=2))
     assert judgeless == {"undisclosed": False, "shared": [], "items": 2}
+
+
+def test_open_answers_beside_unresolved_ones_are_added_never_taken_off() -> None:
+    row = {"direction": "at_least", "n": 10, "observations": 10, "x": 6, "failures": 2}
+    rows = [
+        {**row, "id": "both", "unresolved": 1, "open": 1},
+        {**row, "id": "open", "unresolved": 0, "open": 2},
+        {**row, "id": "known", "x": 8},
+    ]
+    said = args("L18", quiet_contract(), changed(metrics=metric_facts({"metrics": rows})))["metrics"]
+    assert [(one["id"], one["unresolved"], one["open"], one["low"], one["high"]) for one in said] == [
+        ("both", 1, 1, "0.600000000", "0.800000000"),
+        ("open", 0, 2, "0.600000000", "0.800000000"),
+    ]
+
+
+def test_a_catalogue_is_marked_where_the_answers_bring_the_vendors_mark() -> None:
+    pinned = {"scope": {"catalogue": {"digest": "sha256:" + "2" * 64, "as_of": "2026-02-02"}}}
+    for fields, marked in (({"id": "$.id"}, False), ({"id": "$.id", "verified": "$.ok"}, True)):
+        response = {"citations": {"path": "$.citations", "fields": fields}}
+        contract = build([ACCURACY], **pinned, endpoint={"response": response})
+        assert args("L06", contract, QUIET)["marked"] is marked
+
+
+def test_one_of_a_thing_is_not_none_of_it() -> None:
+    assert "L15" not in codes(quiet_contract(), changed(answers=1, echoes=1, attested=1))
+    assert args("L22", quiet_contract(), changed(judge_votes=1)) == {"votes": 1}
+    assert args("L15", quiet_contract(), changed(answers=1, echoes=1, attested=0))["attested"] == 0
+    one = args("L10", quiet_contract(), changed(strata=(("direct", 30), ("out_of_corpus", 1))))
+    assert one == {"small": [{"stratum": "out_of_corpus", "n": 1}], "absent": []}
+
+
+def test_limits_of_the_auditor_and_who_pays_are_said_in_full() -> None:
+    bound = {"payer": "buyer", "auditor_limits": "Reserva de los ítems"}
+    contract = quiet_contract(parties={"author": {"name": "Auditora"}, "independence": bound})
+    assert args("L25", contract, QUIET) == {"unsigned": [], "limits": "Reserva de los ítems", "payer": "buyer"}
+
+
+def test_what_a_verdict_is_without_one_judge_stands_beside_the_judge() -> None:
+    rows = ({"kind": "member", "name": "uno", "changed": ["accuracy"]},)
+    known = CalibrationFacts(design="external", labels=200, annotators=2)
+    for calibration in (None, known):
+        facts = changed(judged_items=3, without_one=rows, calibration=calibration)
+        assert args("L01", quiet_contract(), facts)["without_one"] == [*rows]
+    assert "without_one" not in args("L01", quiet_contract(), changed(judged_items=3, calibration=known))
+
+
+@pytest.mark.parametrize(
+    ("agreed", "any_"),
+    [
+        ({}, False),
+        ({"currency": "CLP"}, False),
+        ({"base_amount": "100"}, True),
+        ({"cure_days": 30}, True),
+        ({"retest": True}, True),
+        ({"termination": {"breaches": 2, "periods": 4}}, True),
+        ({"credits": [{"metric": "accuracy", "below": "0.90", "share": "0.25"}]}, True),
+    ],
+)
+def test_any_remedy_that_is_agreed_is_shown(agreed: dict, any_: bool) -> None:
+    contract = build([ACCURACY], remedies=agreed)
+    found = decide(contract, results(contract, inputs(contract, run()), VALID), VALID)["remedies"]
+    assert (found is not None) is any_
+    if found is not None:
+        assert (found["cure_days"], found["retest"]) == (agreed.get("cure_days"), agreed.get("retest", False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+import numpy as np
 from scipy import optimize, special, stats
 
 from slaverify.statistics import exact_interval, two_sided_z
@@ -122,3 +123,17 @@ _FUNCTIONS = (
     wilson_continuity_interval,
 )
 ORACLES: Mapping[str, Callable[[Mapping], dict]] = {f.__name__: _by_name(f) for f in _FUNCTIONS}
+
+
+def needed(t: float, rate: float, alpha: float, side: str, most: int = 4000, power: float = 0.8) -> int:
+    """The smallest n from which a state has probability `power` at the rate for every larger n, all looked at."""
+    n = np.arange(1, most + 1)
+    if side == "PASS":
+        # The largest c with P(F <= c) <= alpha, by its quantile.
+        c = stats.binom.ppf(alpha, n, 1 - t)
+        c = np.where(stats.binom.cdf(c, n, 1 - t) <= alpha, c, c - 1)
+        held = np.where(c >= 0, stats.binom.cdf(c, n, 1 - rate), 0.0)
+    else:
+        r = stats.binom.isf(alpha, n, 1 - t) + 1
+        held = np.where(r <= n, stats.binom.sf(r - 1, n, 1 - rate), 0.0)
+    return int(n[held < power].max(initial=0)) + 1

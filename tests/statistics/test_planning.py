@@ -106,11 +106,9 @@ def test_no_plan_on_the_wrong_side_or_out_of_reach() -> None:
 
 
 def test_detectable_rate_is_the_inverse_of_the_probability() -> None:
-    for side in ("pass", "breach"):
-        rate = detectable_rate(500, 15, 36, 0.8, side)
-        assert state_probability(500, 15, 36, rate, side) == pytest.approx(0.8, abs=1e-9)
-    assert detectable_rate(500, None, None, 0.8, "pass") is None
-    assert detectable_rate(500, None, None, 0.8, "breach") is None
+    rate = detectable_rate(500, 36, 0.8)
+    assert state_probability(500, 15, 36, rate, "breach") == pytest.approx(0.8, abs=1e-9)
+    assert detectable_rate(500, None, 0.8) is None
     assert state_probability(500, None, None, 0.99, "pass") == 0.0
     assert state_probability(500, None, None, 0.5, "breach") == 0.0
     assert state_probability(0, 0, 1, 0.5, "pass") == 0.0
