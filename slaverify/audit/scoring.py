@@ -18,7 +18,7 @@ from slaverify.audit.opening import (
 from slaverify.audit.session import Session, put
 from slaverify.audit.trajectories import STATE, Nonces, ground_of, run_rules, write_paths
 from slaverify.audit.trajectories import TRACES as PATH_TRACES
-from slaverify.canonical import JsonObject, JsonValue, jsonl, sha256_hex
+from slaverify.canonical import JsonObject, JsonValue, jsonl, loads_object, sha256_hex
 from slaverify.custody import Arms, Part
 from slaverify.custody.append import record_scored
 from slaverify.custody.deliver import DeliveredItem
@@ -28,14 +28,14 @@ from slaverify.evalset import Item, join
 from slaverify.evidence import ARM_SCORES, arm_of
 from slaverify.evidence.receipt import SALTS, salt_line
 from slaverify.judging import GivenAnswer
-from slaverify.run import DerivedExchange
+from slaverify.run import SIGNALS, DerivedExchange, patterns_of
 from slaverify.run.journal import Journal
 from slaverify.run.rows import JournalRows, Slice
 from slaverify.run.runner import PlannedRun, journal_run, over_slices
 from slaverify.scoring import Scored, ScoreRecord, Settings, score, settings_for
 from slaverify.trajectory.loop import has_tools
 from slaverify.trajectory.record import Ground, ScoredPath, score_line
-from slaverify.verify import AnnexItem, annex_index, cluster_names, finished, path_of
+from slaverify.verify import AnnexItem, Patterns, annex_index, cluster_names, finished, path_of
 
 INDEX = "index.jsonl"
 SCORES = "scoring/scores.jsonl"
@@ -73,7 +73,7 @@ def score_run(session: Session, number: int) -> None:
     if ground is None:
         asked, lines = _score_slices(session, number, opened, arms)
     else:
-        scored = _score_all(session, number, opened, ground)
+        scored = _score_all(session, number, opened, ground, _patterns(session, number))
         asked = {one.record.item_id for one in scored}
         lines = [_lines(scored, arms, opened)]
         paths = [one.path for one in _sample(scored, arms) if one.path is not None]
@@ -94,6 +94,7 @@ def score_run(session: Session, number: int) -> None:
 def given_answers(session: Session, number: int) -> list[GivenAnswer]:
     """Return every answer of a run's sample as code left it, scored again: what a judge is asked about, in order."""
     opened, arms = open_items(session, number), drawn_of(session, number).beside
+    rows = _score_all(session, number, opened, _ground(session, number), _patterns(session, number))
     return [
         GivenAnswer(
             record=one.record,
@@ -102,7 +103,7 @@ def given_answers(session: Session, number: int) -> list[GivenAnswer]:
             clean_text=one.scored.clean_text,
             cited=() if one.scored.citations is None else one.scored.citations.existing,
         )
-        for one in _sample(_score_all(session, number, opened, _ground(session, number)), arms)
+        for one in _sample(rows, arms)
     ]
 
 
@@ -120,11 +121,19 @@ def _ground(session: Session, number: int) -> Ground | None:
     return ground_of(session, number) if has_tools(session.contract.model) else None
 
 
-def _score_all(session: Session, number: int, opened: dict[str, _Opened], ground: Ground | None) -> list[_Row]:
+def _patterns(session: Session, number: int) -> Patterns:
+    """Return the patterns that the run as a whole shows; its files are written when it ends."""
+    folder = session.run_folder(number)
+    return patterns_of(loads_object((folder / SIGNALS).read_bytes()), plan_of(folder))
+
+
+def _score_all(
+    session: Session, number: int, opened: dict[str, _Opened], ground: Ground | None, patterns: Patterns
+) -> list[_Row]:
     folder, model = session.run_folder(number), session.contract.model
     with Journal.open(journal_path(folder)) as journal:
         run = journal_run(journal, compile_endpoint(model), run_rules(session, number), plan_of(folder))
-    scorer = _Scorer.of(session, opened, {one.planned.item_id for one in run.exchanges}, ground)
+    scorer = _Scorer.of(session, opened, {one.planned.item_id for one in run.exchanges}, ground, patterns)
     rows = [scorer.row(exchange) for exchange in run.exchanges]
     return sorted(rows, key=lambda one: (one.record.item_id, one.record.repetition, one.record.side))
 
@@ -137,7 +146,7 @@ def _score_slices(
     with Journal.open(journal_path(folder)) as journal:
         run = PlannedRun.of(journal, compile_endpoint(model), run_rules(session, number), plan_of(folder))
         asked = set(run.planned)
-        scorer = _Scorer.of(session, opened, asked, None)
+        scorer = _Scorer.of(session, opened, asked, None, _patterns(session, number))
 
         def work(rows: JournalRows, part: Slice) -> Sequence[bytes]:
             # All are derived before the first is scored: the two by turns drive each other out of the caches.
@@ -155,13 +164,16 @@ class _Scorer:
     clusters: Mapping[str, str | None]
     settings: Mapping[str, Settings]
     ground: Ground | None
+    patterns: Patterns
 
     @classmethod
-    def of(cls, session: Session, opened: dict[str, _Opened], asked: set[str], ground: Ground | None) -> _Scorer:
+    def of(
+        cls, session: Session, opened: dict[str, _Opened], asked: set[str], ground: Ground | None, patterns: Patterns
+    ) -> _Scorer:
         strata = {one.item.stratum for one in opened.values()} if ground is None else set()
         settings = {one: settings_for(session.contract.model, one, session.catalogue) for one in strata}
         clusters = cluster_names(one.item for name, one in opened.items() if name in asked)
-        return cls(opened, clusters, settings, ground)
+        return cls(opened, clusters, settings, ground, patterns)
 
     def row(self, exchange: DerivedExchange) -> _Row:
         item = self.opened[exchange.planned.item_id].item
@@ -170,7 +182,7 @@ class _Scorer:
             scored = Scored(path.record, (), None)
         else:
             scored = score(item, exchange.answer, exchange.outcome, self.settings[item.stratum])
-        return _Row(finished(scored.record, exchange, self.clusters[item.id]), scored, exchange, path)
+        return _Row(finished(scored.record, exchange, self.clusters[item.id], self.patterns), scored, exchange, path)
 
 
 def _lines(rows: Sequence[_Row], arms: Arms, opened: dict[str, _Opened]) -> tuple[bytes, bytes, bytes, bytes]:
@@ -208,8 +220,10 @@ def commit_scores(session: Session, number: int) -> None:
 def second_stage_due(session: Session, number: int) -> bool:
     """Score what was answered so far, and say whether it leaves the doubt that a second stage is agreed for."""
     opened = open_items(session, number)
-    rows = _sample(_score_all(session, number, opened, _ground(session, number)), drawn_of(session, number).beside)
-    return leaves_doubt(session.contract.model, [row.record.to_json() for row in rows])
+    # Patterns are of the whole run, which is not over: they leave no doubt that more questions would settle.
+    rows = _score_all(session, number, opened, _ground(session, number), {})
+    sample = _sample(rows, drawn_of(session, number).beside)
+    return leaves_doubt(session.contract.model, [row.record.to_json() for row in sample])
 
 
 def annex_files(folder: Path) -> dict[str, bytes]:

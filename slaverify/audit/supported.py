@@ -39,8 +39,6 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
         yield "verdict.early_stop", "la detención anticipada", "early stop"
     if isinstance(verdict.inconclusive, Extend):
         yield from _beyond_stages(contract)
-    if verdict.integrity.binding_patterns or verdict.integrity.latency_ceiling_s is not None:
-        yield "verdict.integrity", "los patrones que bloquean", "patterns that block"
     if not contract.report.signature.tsa_urls:
         yield "report.signature.tsa_urls", "un informe sin sello de tiempo", "a report without a timestamp"
     if contract.contract.purpose != "audit":

@@ -35,7 +35,7 @@ from slaverify.contract.numbers import (
 )
 from slaverify.contract.ports import PartySignature, SignatureFinding, SignatureVerifier, Signer
 from slaverify.contract.profiles import HOSTILE_STRATA, PROFILES
-from slaverify.contract.words import OUTCOME_ATTRIBUTION, Attribution, Outcome, Role
+from slaverify.contract.words import OUTCOME_ATTRIBUTION, RUN_PATTERNS, Attribution, Outcome, Role
 
 __all__ = [
     "FIELDS",
@@ -44,6 +44,7 @@ __all__ = [
     "LIBRARY",
     "OUTCOME_ATTRIBUTION",
     "PROFILES",
+    "RUN_PATTERNS",
     "Attribution",
     "CitationMapping",
     "Contract",

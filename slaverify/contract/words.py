@@ -42,6 +42,21 @@ class Role(StrEnum):
     JUDGE_OPERATOR = "judge_operator"
 
 
+class PatternEvent(StrEnum):
+    """Events of level `pattern`: what answers have in common. Printed; a contract may name them as binding."""
+
+    CONSTANT_OUTPUT = "constant_output"
+    DUPLICATE_ANSWER_BYTES = "duplicate_answer_bytes"
+    CONSTANT_CONFIDENCE = "constant_confidence"
+    PARTIAL_BODY = "partial_body"
+    LATENCY_CEILING = "latency_ceiling"
+    DECLARED_TRACE_ONLY = "declared_trace_only"
+
+
+RUN_PATTERNS = frozenset(PatternEvent) - {PatternEvent.DECLARED_TRACE_ONLY}
+"""Patterns that a run shows as a whole; the other one is seen in an answer by itself."""
+
+
 VENDOR_STOP = "vendor_stop"
 """Flag of a `not_sent` exchange that was not sent because a fault of the vendor stopped the run."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from slaverify.canonical import JsonObject
-from slaverify.contract import Contract
+from slaverify.contract import RUN_PATTERNS, Contract
 from slaverify.decision.decide import decide
 from slaverify.decision.inputs import inputs
 from slaverify.decision.results import results
@@ -19,8 +19,17 @@ def leaves_doubt(contract: Contract, records: Sequence[JsonObject]) -> bool:
     """Tell whether the scores of the first stage alone are INCONCLUSIVE, at the levels of the first stage.
 
     Asked before the run is over, so of a run without faults: one that turns out to be invalid decides nothing anyway.
+    For the same reason patterns, which are of the whole run, have no part in it: more questions would not undo them.
     """
     valid = RunValidity(valid=True)
-    return (
-        decide(contract, results(contract, inputs(contract, records), valid, {}), valid)["state"] == State.INCONCLUSIVE
-    )
+    counted = inputs(contract, [_alone(record) for record in records])
+    return decide(contract, results(contract, counted, valid, {}), valid)["state"] == State.INCONCLUSIVE
+
+
+def _alone(record: JsonObject) -> JsonObject:
+    """Return a record without the events of the whole run."""
+    events = record.get("events")
+    if not isinstance(events, list | tuple):
+        return record
+    kept = [one for one in events if not (isinstance(one, dict) and one.get("code") in RUN_PATTERNS)]
+    return {**record, "events": kept}

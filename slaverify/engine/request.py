@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from slaverify.canonical import JsonObject, JsonValue
@@ -51,6 +52,14 @@ class RequestTemplate:
     def check(self, query: JsonObject) -> None:
         """Refuse an item that lacks what the template asks for. Raises: EndpointError SLV-N010."""
         self._fit(_values(query, RequestIds("", "")))
+
+    def asked(self, body: bytes) -> tuple[str, ...]:
+        """Return the texts of a body of this template in which the question stands; empty where it is not of it."""
+        try:
+            tree: JsonValue = json.loads(body)
+        except (ValueError, RecursionError):
+            return ()
+        return tuple(_texts_asked(self.tree, tree))
 
     def _fit(self, values: dict[str, JsonValue]) -> None:
         missing = sorted(name for name in self.names if name not in values)
@@ -171,6 +180,29 @@ def _fill(node: JsonValue, values: dict[str, JsonValue]) -> JsonValue:
         return values[whole.group(1)]
     # Only ${query}, a string, can stand here; what was put in is not read again.
     return _PLACE.sub(lambda match: "${" if match.group(1) is None else str(values["query"]), node)
+
+
+def _texts_asked(node: JsonValue, sent: JsonValue) -> Iterator[str]:
+    if isinstance(node, dict) and isinstance(sent, dict):
+        for key, member in node.items():
+            yield from _texts_asked(member, sent.get(key))
+    elif isinstance(node, list) and isinstance(sent, list):
+        for member, one in zip(node, sent, strict=False):
+            yield from _texts_asked(member, one)
+    elif node == "${messages}" and isinstance(sent, list):
+        yield from (text for message in sent for text in _contents(message))
+    elif isinstance(node, str) and "${query}" in node and isinstance(sent, str):
+        yield sent
+
+
+def _contents(message: JsonValue) -> Iterator[str]:
+    """Yield the texts of one message: its content, or those of the parts of its content."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        yield content
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, dict) and isinstance(text := part.get("text"), str):
+            yield text
 
 
 def _serialise(tree: JsonValue) -> bytes:

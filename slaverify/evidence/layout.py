@@ -64,7 +64,7 @@ _PUBLIC = (
     rf"contract/signatures/{_ROLE}\.(?:p7s|tsr|sshsig)",
     r"custody/(?:bank_manifest\.json|bank\.checkpoint|index\.jsonl|ledger\.jsonl|draw\.json|exposure\.json)",
     rf"custody/checkpoints/[0-9]{{8}}\.checkpoint(?:\.tsr|\.{_WITNESS}\.sshsig)?",
-    r"run/(?:plan\.json|outcomes\.jsonl)",
+    r"run/(?:(?:plan|signals)\.json|outcomes\.jsonl)",
     r"scoring/(?:scores|arms)\.jsonl",
     r"trajectory/(?:scores\.jsonl|summary\.json)",
     r"judging/(?:panel\.json|judgements\.jsonl|calibration\.json)",

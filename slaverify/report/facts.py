@@ -81,6 +81,7 @@ class Facts:
     strata: tuple[JsonObject, ...]
     scores: tuple[JsonObject, ...] | None
     outcomes: tuple[JsonObject, ...] | None
+    signals: JsonObject | None
     ledger: tuple[JsonObject, ...] | None
     bank: JsonObject | None
     draw: JsonObject | None
@@ -156,6 +157,7 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
         strata=tuple(objects(results.get("strata"))),
         scores=_lines(bundle, "scoring/scores.jsonl"),
         outcomes=_lines(bundle, "run/outcomes.jsonl"),
+        signals=_optional(bundle, "run/signals.json"),
         ledger=_lines(bundle, "custody/ledger.jsonl"),
         bank=_optional(bundle, "custody/bank_manifest.json"),
         draw=_optional(bundle, "custody/draw.json"),

@@ -17,14 +17,16 @@ from slaverify.run.plan import SIDES, Plan, PlannedExchange, build_plan, plan_by
 from slaverify.run.records import EXCHANGES, OUTCOMES, PLAN, AttemptKey, AttemptRecord, exchange_line, outcome_line
 from slaverify.run.rules import RunRules, Span, moment, rules_of, stamp
 from slaverify.run.service import Available, Quantile, Service, service_of
-from slaverify.run.signals import Signal
+from slaverify.run.signals import PUBLIC, SIGNALS, Signal, patterns_of, signals_json
 from slaverify.run.stages import in_stages, on_both_sides
 
 __all__ = [
     "EXCHANGES",
     "OUTCOMES",
     "PLAN",
+    "PUBLIC",
     "SIDES",
+    "SIGNALS",
     "AttemptKey",
     "AttemptRecord",
     "Available",
@@ -51,12 +53,14 @@ __all__ = [
     "moment",
     "on_both_sides",
     "outcome_line",
+    "patterns_of",
     "plan_bytes",
     "plan_sha256",
     "read_plan",
     "recorded_run",
     "rules_of",
     "service_of",
+    "signals_json",
     "stamp",
     "unsent_attribution",
 ]

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, loads_jsonl
 from slaverify.contract.words import VENDOR_STOP, Attribution, Outcome
-from slaverify.engine import EndpointSpec, Fault
+from slaverify.engine import EndpointSpec, Fault, Reading
 from slaverify.errors import EvidenceError, Text
 from slaverify.evalset.answer import Answer
 from slaverify.run.attribution import Ended, count_outcomes, end_exchange, read_attempt, tries, unsent_attribution
@@ -32,7 +32,7 @@ from slaverify.run.records import (
     response_mac,
 )
 from slaverify.run.rules import RunRules
-from slaverify.run.signals import Signal, signals_of
+from slaverify.run.signals import Signal, seen, signals_of, size_of
 from slaverify.run.stages import reached
 
 MAX_LINE = 8 * 1024 * 1024
@@ -92,11 +92,8 @@ def derive_outcomes(
     plan: Plan,
     outcomes: RecordFile,
     exchanges: RecordFile,
-    estimates: Mapping[str, int] | None = None,
 ) -> DerivedRun:
     """Derive a run from `run/outcomes.jsonl` and `run/exchanges.jsonl`.
-
-    `estimates` (input tokens by item id, ours) serve the signal `input_cut` alone.
 
     Raises: EvidenceError SLV-E041 for files that break their form (not for a false value: that is a mismatch).
     """
@@ -109,6 +106,7 @@ def derive_outcomes(
     except (ValueError, KeyError) as error:
         raise _malformed(EXCHANGES, str(error)) from error
     mismatches: list[Mismatch] = []
+    rows = bytearray()
     ended: dict[_CallKey, DerivedExchange] = {}
     by_call = _by_call(_ordered(lines))
     planned = {_call(exchange): exchange for exchange in plan.exchanges}
@@ -116,17 +114,19 @@ def derive_outcomes(
     for call, numbers in by_call.items():
         group = [records[number] for number in numbers]
         recorded = [lines[number] for number in numbers]
-        derived, expected = _derive(spec, rules, planned[call], group, recorded, key)
+        derived, expected, row = _derive(spec, rules, planned[call], group, recorded, key)
         ended[call] = derived
+        rows += row
         for number, line, again in zip(numbers, recorded, expected, strict=True):
             mismatches.extend(_compare(number + 1, line, again))
     whole = complete_run(plan, ended)
-    signals = signals_of(reached(plan, ended), records, ended, estimates)
-    return DerivedRun(whole.exchanges, whole.counts, signals, tuple(mismatches))
+    return DerivedRun(
+        whole.exchanges, whole.counts, signals_of(rows, size_of(reached(plan, ended).exchanges)), tuple(mismatches)
+    )
 
 
-def recorded_run(plan: Plan, outcomes: RecordFile) -> DerivedRun:
-    """Read a run from its public lines alone: outcomes as recorded, no answers.
+def recorded_run(plan: Plan, outcomes: RecordFile, ceiling_ms: int | None = None) -> DerivedRun:
+    """Read a run from its public lines alone: outcomes as recorded, no answers, the signals of `PUBLIC`.
 
     Raises: EvidenceError SLV-E041.
     """
@@ -134,13 +134,16 @@ def recorded_run(plan: Plan, outcomes: RecordFile) -> DerivedRun:
     by_call = _by_call(_ordered(lines))
     planned = {_call(exchange): exchange for exchange in plan.exchanges}
     _all_planned(by_call, planned)
+    rows = bytearray()
     ended: dict[_CallKey, DerivedExchange] = {}
     for call, numbers in by_call.items():
         try:
             ended[call] = _recorded(planned[call], [lines[number] for number in numbers])
         except (ValueError, KeyError) as error:
             raise _malformed(OUTCOMES, f"{call[0]}: {error}") from error
-    return complete_run(plan, ended)
+        rows += seen(planned[call].position, lines[numbers[-1]], ceiling_ms=ceiling_ms)
+    whole = complete_run(plan, ended)
+    return DerivedRun(whole.exchanges, whole.counts, signals_of(rows, size_of(reached(plan, ended).exchanges)))
 
 
 def _derive(
@@ -150,13 +153,15 @@ def _derive(
     records: Sequence[AttemptRecord],
     recorded: Sequence[JsonObject],
     key: bytes,
-) -> tuple[DerivedExchange, list[JsonObject]]:
+) -> tuple[DerivedExchange, list[JsonObject], bytes]:
+    """Return an exchange, the lines that it should have, and its row among the signals."""
+    row = seen_of(spec, rules, planned.position, records[-1], None, recorded[-1])
     if any(record.cut for record in records if spec.turns) or records[-1].cut is not None:
         # The bytes stayed in the journal: this outcome is attested, as the record says.
-        return _recorded(planned, recorded), list(recorded)
+        return _recorded(planned, recorded), list(recorded), row
     if spec.turns and rules.conversation is None:
         # Nobody here can carry the conversation on: that takes the annex.
-        return _recorded(planned, recorded), list(recorded)
+        return _recorded(planned, recorded), list(recorded), row
     readings = [read_attempt(spec, rules, record) for record in records]
     done = end_exchange(records, readings, rules.conversation)
     last = len(records) - 1
@@ -165,7 +170,17 @@ def _derive(
         ending = done.ending if index == last else None
         batch = line["batch"] if isinstance(line["batch"], int) else None
         expected.append(line if record.cut else outcome_line(record, reading, ending, batch, key))
-    return ended_exchange(planned, records, done, key), expected
+    row = seen_of(spec, rules, planned.position, records[-1], done.last, expected[-1])
+    return ended_exchange(planned, records, done, key), expected, row
+
+
+def seen_of(
+    spec: EndpointSpec, rules: RunRules, position: int, record: AttemptRecord, last: Reading | None, line: JsonObject
+) -> bytes:
+    """Return the row of an exchange among the signals, given its last attempt as the files have it."""
+    if record.cut is not None or spec.turns:
+        last = None
+    return seen(position, line, record, last, spec.of(record.key.side).template, rules.ceiling_ms)
 
 
 def ended_exchange(

@@ -9,7 +9,7 @@ import json
 import os
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -22,7 +22,7 @@ from slaverify.contract.words import Attribution, Outcome
 from slaverify.custody import Frontier, leaf_hash
 from slaverify.engine import EndpointSpec
 from slaverify.run.attribution import Ended, count_outcomes
-from slaverify.run.derive import DerivedExchange, DerivedRun, complete_run, ended_exchange, not_sent, unsent_of
+from slaverify.run.derive import DerivedExchange, DerivedRun, complete_run, ended_exchange, not_sent, seen_of, unsent_of
 from slaverify.run.faults import journal_error
 from slaverify.run.journal import Journal
 from slaverify.run.plan import Plan, PlannedExchange, plan_chunks
@@ -38,7 +38,7 @@ from slaverify.run.records import (
 from slaverify.run.rows import WHOLE, JournalRows, Slice
 from slaverify.run.rules import RunRules
 from slaverify.run.sender import ending_now, exchange_lines
-from slaverify.run.signals import signals_of
+from slaverify.run.signals import SIGNALS, signals_json, signals_of, size_of
 from slaverify.run.slices import SIZE, carried_out
 from slaverify.run.stages import reached
 from slaverify.run.stored import StoredAttempt, Stretches
@@ -57,16 +57,19 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
     Raises: EndpointError SLV-N030 if a stored outcome or batch root does not follow from the stored bytes.
     """
     work = _Lines(journal.path, spec, rules, journal.mac_key, _cuts(journal), Stretches(journal.batches()))
+    rows = bytearray()
     trees: dict[int, Frontier] = {}
     counted: Counter[Outcome] = Counter()
     with ExitStack() as stack:
         outcomes = stack.enter_context(_replacing(folder / OUTCOMES))
         exchanges = stack.enter_context(_replacing(folder / EXCHANGES))
         _write_plan(journal, plan, stack.enter_context(_replacing(folder / PLAN)))
+        signals = stack.enter_context(_replacing(folder / SIGNALS))
         exchanges.write(jcs({"nonce": journal.nonce(EXCHANGES)}) + b"\n")
-        for written, wire, facts in over_slices(journal, work.of_slice):
+        for written, wire, facts, row in over_slices(journal, work.of_slice):
             outcomes.write(written)
             exchanges.write(wire)
+            rows += row
             told = json.loads(facts)
             counted.update({Outcome(word): count for word, count in told["outcomes"].items()})
             for line, number in zip(written.splitlines(), told["batches"], strict=True):
@@ -76,6 +79,7 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
         planned = journal.summary().planned
         counted[Outcome.NOT_SENT] += planned - counted.total()
         count_outcomes(counted.elements(), planned)
+        signals.write(jcs(signals_json(journal.header.run_id, signals_of(rows, size_of(_reached(journal, plan))))))
 
 
 def over_slices(journal: Journal, work: Callable[[JournalRows, Slice], Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
@@ -108,21 +112,24 @@ class _Lines:
     held: Stretches
 
     def of_slice(self, rows: JournalRows, part: Slice) -> Sequence[bytes]:
-        """Return the lines of both files, and what the parent counts: outcomes, and the batch of each line."""
+        """Return the lines of both files, what the parent counts (outcomes, batch of a line), and rows of signals."""
         counted: Counter[str] = Counter()
         outcomes: list[bytes] = []
         exchanges: list[bytes] = []
         batches: list[int | None] = []
+        shown: list[bytes] = []
         for group in grouped(rows, part):
             number = self.held.number_of(group[0].position)
             done = _ending(self.spec, self.rules, group)
             counted[done.ending.outcome.value] += 1
             records = [stored.record for stored in group]
-            outcomes += [jcs(line) for line in exchange_lines(records, done, number, self.key)]
+            lines, kept = exchange_lines(records, done, number, self.key), [self._kept(stored) for stored in group]
+            outcomes += [jcs(line) for line in lines]
             batches += [number] * len(group)
-            exchanges += [jcs(exchange_line(self._kept(stored))) for stored in group]
+            exchanges += [jcs(exchange_line(record)) for record in kept]
+            shown.append(seen_of(self.spec, self.rules, group[0].position, kept[-1], done.last, lines[-1]))
         facts = json.dumps({"outcomes": counted, "batches": batches})
-        return _jsonl(outcomes), _jsonl(exchanges), facts.encode("ascii")
+        return _jsonl(outcomes), _jsonl(exchanges), facts.encode("ascii"), b"".join(shown)
 
     def _kept(self, stored: StoredAttempt) -> AttemptRecord:
         cut = (stored.exchange_id, stored.record.key.turn, stored.record.key.attempt) in self.cuts
@@ -143,16 +150,16 @@ def _ending(spec: EndpointSpec, rules: RunRules, group: Sequence[StoredAttempt])
 
 
 def journal_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan) -> DerivedRun:
-    """Return the run as `derive_outcomes` would, from the journal: every body whole, also those cut in the files."""
+    """Return the run as `derive_outcomes` would, from the journal: every body whole, also those cut in the files.
+
+    Its signals stand in `run/signals.json`, not here.
+    """
     found: dict[tuple[str, int, str], DerivedExchange] = {}
     planned = {(one.item_id, one.repetition, one.side): one for one in plan.exchanges}
-    kept: list[AttemptRecord] = []
-    for one, record in _ended(journal, spec, rules, journal.mac_key):
+    for one in stream_run(journal, spec, rules, journal.mac_key):
         call = (one.planned.item_id, one.planned.repetition, one.planned.side)
         found[call] = replace(one, planned=planned[call])
-        kept.append(record)
-    whole = complete_run(plan, found)
-    return DerivedRun(whole.exchanges, whole.counts, signals_of(reached(plan, found), kept, found))
+    return complete_run(plan, found)
 
 
 @dataclass(frozen=True)
@@ -173,8 +180,7 @@ class PlannedRun:
         if journal.summary().outcomes.get(Outcome.NOT_SENT, 0):
             whose = unsent_of(stream_run(journal, spec, rules, key))
         by_item: dict[str, list[PlannedExchange]] = {}
-        staged = any(one.stage > 1 for one in plan.exchanges)
-        for one in (reached(plan, frozenset(journal.asked())) if staged else plan).exchanges:
+        for one in _reached(journal, plan):
             by_item.setdefault(one.item_id, []).append(one)
         return cls(spec, rules, key, by_item, sorted(by_item), whose)
 
@@ -192,6 +198,13 @@ class PlannedRun:
                 yield not_sent(planned, self.unsent) if found is None else replace(found, planned=planned)
 
 
+def _reached(journal: Journal, plan: Plan | None) -> Iterable[PlannedExchange]:
+    if plan is None:
+        return journal.planned()
+    staged = any(one.stage > 1 for one in plan.exchanges)
+    return reached(plan, frozenset(journal.asked())).exchanges if staged else plan.exchanges
+
+
 def _write_plan(journal: Journal, plan: Plan | None, file: BinaryIO) -> None:
     digest = sha256()
     for chunk in plan_chunks(journal.header.run_id, journal.planned() if plan is None else plan.exchanges):
@@ -205,20 +218,14 @@ def stream_run(
     rows: JournalRows, spec: EndpointSpec, rules: RunRules, key: bytes, part: Slice = WHOLE
 ) -> Iterator[DerivedExchange]:
     """Stream the exchanges that were sent, in the order of the files: memory does not grow with the run."""
-    return (one for one, _ in _ended(rows, spec, rules, key, part))
-
-
-def _ended(
-    rows: JournalRows, spec: EndpointSpec, rules: RunRules, mac_key: bytes, part: Slice = WHOLE
-) -> Iterator[tuple[DerivedExchange, AttemptRecord]]:
     for group in grouped(rows, part):
         records = [stored.record for stored in group]
         done = ending_now(spec, rules, records)
         if done is None:
             continue
-        key = records[0].key
-        planned = PlannedExchange(group[0].position, key.item_id, key.repetition, key.side)
-        yield ended_exchange(planned, records, done, mac_key), records[-1]
+        first = records[0].key
+        planned = PlannedExchange(group[0].position, first.item_id, first.repetition, first.side)
+        yield ended_exchange(planned, records, done, key)
 
 
 def grouped(rows: JournalRows, part: Slice = WHOLE) -> Iterator[list[StoredAttempt]]:

@@ -32,7 +32,7 @@ class RunRules:
     """Limits of a run in time, and who carries its exchanges on.
 
     `deadline` is the longest that a run may stay open after its start; `conversation` is null where an exchange has
-    one turn.
+    one turn; `ceiling_ms` the latency above which an answer counts for the pattern `latency_ceiling`, milliseconds.
     """
 
     window: Span | None = None
@@ -40,6 +40,7 @@ class RunRules:
     deadline: timedelta = timedelta(hours=72)
     on_mismatch: str = "invalid_run"
     spread: bool = False
+    ceiling_ms: int | None = None
     conversation: Conversation | None = field(default=None, repr=False, compare=False)
 
     def due(self, started: datetime, share: float) -> datetime | None:
@@ -67,13 +68,14 @@ class RunRules:
 
 def rules_of(contract: Contract) -> RunRules:
     """Return the limits in time of a contract's runs."""
-    window = contract.schedule.window
+    window, ceiling = contract.schedule.window, contract.verdict.integrity.latency_ceiling_s
     return RunRules(
         window=None if window is None else Span(moment(window.from_), moment(window.to)),
         maintenance=tuple(Span(moment(span.from_), moment(span.to)) for span in contract.failed_calls.maintenance),
         deadline=timedelta(hours=contract.ledger.deadline_hours),
         on_mismatch=contract.engine.on_mismatch,
         spread=contract.schedule.spread,
+        ceiling_ms=None if ceiling is None else int(ceiling * 1000),
     )
 
 

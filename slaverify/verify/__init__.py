@@ -10,7 +10,7 @@ from slaverify.verify.annex_items import AnnexItem, annex_index, read_annex_inde
 from slaverify.verify.checks import RULES, Check, Level, Outcome, Result
 from slaverify.verify.html import render_html
 from slaverify.verify.paths import in_order, path_of, path_scores, path_summary, path_traces
-from slaverify.verify.records import cluster_names, finished
+from slaverify.verify.records import Patterns, cluster_names, finished
 from slaverify.verify.request import Rerendered, Trust, VerifyRequest
 from slaverify.verify.text import render_text
 from slaverify.verify.verification import Identity, MetricVerdict, Moment, Verdict, Verification, Withheld
@@ -25,6 +25,7 @@ __all__ = [
     "MetricVerdict",
     "Moment",
     "Outcome",
+    "Patterns",
     "Rerendered",
     "Result",
     "Trust",

@@ -5,15 +5,20 @@ Source: docs/spec/score-record.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from slaverify.contract import Outcome
+from slaverify.contract.words import PatternEvent
 from slaverify.evalset import Item
 from slaverify.run import DerivedExchange
-from slaverify.scoring import ScoreRecord
+from slaverify.scoring import AnswerClass, Event, ScoreRecord
 
 RULE = "rule"
+PATTERN = "pattern"
+"""Level of the events that a record has from the whole run."""
+Patterns = Mapping[tuple[str, int, str], tuple[str, ...]]
+"""The patterns of each exchange that has some, by item id, repetition and side."""
 _WITH_ANSWER = frozenset((Outcome.ANSWERED, Outcome.REFUSED, Outcome.TRUNCATED, Outcome.EMPTY))
 
 
@@ -29,13 +34,17 @@ def cluster_names(items: Iterable[Item]) -> dict[str, str | None]:
     return found
 
 
-def finished(record: ScoreRecord, exchange: DerivedExchange, cluster: str | None) -> ScoreRecord:
+def finished(record: ScoreRecord, exchange: DerivedExchange, cluster: str | None, patterns: Patterns) -> ScoreRecord:
     """Return the record that scoring made with what the run knows of its exchange, before any judge or person."""
+    planned = exchange.planned
+    seen = run_patterns(record, patterns.get((planned.item_id, planned.repetition, planned.side), ()))
+    events = (*record.events, *(Event(code, PATTERN, True) for code in seen))
     return replace(
         record,
-        item_id=exchange.planned.item_id,
-        repetition=exchange.planned.repetition,
-        side=exchange.planned.side,
+        item_id=planned.item_id,
+        repetition=planned.repetition,
+        side=planned.side,
+        events=tuple(sorted(events, key=lambda event: event.code)) if seen else record.events,
         cluster=cluster,
         decided_by=None if record.verdict is None else RULE,
         answer_mac=answer_mac(exchange),
@@ -44,6 +53,15 @@ def finished(record: ScoreRecord, exchange: DerivedExchange, cluster: str | None
         # What the wire saw stays with the answer: a body that was cut counts both ways in the decision.
         flags=tuple(sorted({*record.flags, *exchange.flags})),
     )
+
+
+def run_patterns(record: ScoreRecord, seen: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the patterns of an exchange that its record has as events.
+
+    One sentence for every abstention is no constant output: it asserts nothing, and abstentions have metrics of theirs.
+    """
+    abstains = record.answer_class is AnswerClass.ABSTENTION
+    return tuple(code for code in seen if not (abstains and code == PatternEvent.CONSTANT_OUTPUT))
 
 
 def answer_mac(exchange: DerivedExchange) -> str | None:

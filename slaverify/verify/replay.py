@@ -2,7 +2,8 @@
 
 1. with the edition of the parties: outcomes, flags, versions and keyed digests follow from the recorded bytes;
 2. always: one score record per exchange of the sample, and one per exchange of its arms in a file of their own, of its
-   stratum, with the outcome of the run;
+   stratum, with the outcome of the run; the signals that the bytes (or the public lines alone) show, and the patterns
+   among them as events of the records;
 3. with the annex: each item is the one that the bank committed to, and the rules give the records again, byte for
    byte; what a judge decided follows from its recorded replies, what a person decided is attested and compared in
    all other fields.
@@ -50,7 +51,8 @@ from slaverify.verify.paths import (
     path_parts,
     replayed_paths,
 )
-from slaverify.verify.records import answer_mac, cluster_names, finished
+from slaverify.verify.records import Patterns, answer_mac, cluster_names, finished
+from slaverify.verify.signals import Signals
 from slaverify.verify.trees import first_difference
 
 SCORES = "scoring/scores.jsonl"
@@ -72,6 +74,8 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
         yield from _cut(bundle)
     else:
         yield hindrance
+    patterns = Signals(read_plan(bundle.read(PLAN)), bundle)
+    yield from patterns.parts(run.signals, from_bytes)
     if not bundle.has(SCORES):
         yield from _unscored(bundle)
         return
@@ -84,11 +88,14 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
     yield from _paired(
         ARM_SCORES, arms.records, {key: one for key, one in exchanges.items() if key[0] in arms.ids}, index
     )
+    yield from patterns.event_parts((*records, *arms.records))
     yield from public_parts(bundle, contract, records)
     if has_tools(contract.model):
         yield from path_parts(bundle, records)
         yield from chain_parts(bundle, contract)
-    yield from _scores(bundle, contract, catalogue, annex, records, run, index, from_bytes, ground, arms)
+    yield from _scores(
+        bundle, contract, catalogue, annex, records, run, index, from_bytes, ground, arms, patterns.known
+    )
 
 
 def _ground(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Ground | None:
@@ -102,17 +109,17 @@ def _run(
     bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None, ground: Ground | None
 ) -> tuple[DerivedRun, Part | None]:
     """Return the run, derived from its bytes, or as recorded with what hindered that."""
-    plan = read_plan(bundle.read(PLAN))
+    plan, rules = read_plan(bundle.read(PLAN)), rules_of(contract.model)
     outcomes = bundle.records(OUTCOMES)
     why = Text("los resultados no se recalculan de los bytes recibidos", "outcomes are not derived from wire bytes")
     if not bundle.has(EXCHANGES):
         remedy = Text("pida la edición de las partes", "ask for the edition of the parties")
-        return recorded_run(plan, outcomes), skipped(why, remedy, optional=True)
+        return recorded_run(plan, outcomes, rules.ceiling_ms), skipped(why, remedy, optional=True)
     if adapter_of(contract.model) is None:
         pins = ", ".join(f"{one.name} {one.version} {one.package_digest}" for one in contract.model.method.plugins)
         remedy = Text(f"instale el complemento que el contrato fija: {pins}", f"install the pinned plug-in: {pins}")
-        return recorded_run(plan, outcomes), skipped(why, remedy)
-    spec, rules = compile_endpoint(contract.model), rules_of(contract.model)
+        return recorded_run(plan, outcomes, rules.ceiling_ms), skipped(why, remedy)
+    spec = compile_endpoint(contract.model)
     if ground is not None and annex is not None:
         index = parse_index(bundle.read("custody/index.jsonl", _MAX))
         items = {item.id: opened(item, index) for item in read_annex_index(annex.get(INDEX, b""))}
@@ -238,6 +245,7 @@ def _scores(
     from_bytes: bool,
     ground: Ground | None,
     arms: ArmRecords,
+    patterns: Patterns,
 ) -> Iterator[Part]:
     if annex is None or not from_bytes:
         yield skipped(
@@ -258,13 +266,13 @@ def _scores(
     clusters = cluster_names(items.values())
     exchanges = {_key_of(one): one for one in run.exchanges}
     if ground is not None:
-        yield from _paths(bundle, records, items, exchanges, clusters, ground)
+        yield from _paths(bundle, records, items, exchanges, clusters, ground, patterns)
         return
     settings = {item.stratum: settings_for(contract.model, item.stratum, catalogue) for item in items.values()}
 
     def again_of(record: ScoreRecord) -> GivenAnswer:
         item = items[record.item_id]
-        return _scored(item, exchanges[_key(record)], settings[item.stratum], clusters[item.id])
+        return _scored(item, exchanges[_key(record)], settings[item.stratum], clusters[item.id], patterns)
 
     try:
         answers, beside = [again_of(one) for one in records], [again_of(one) for one in arms.records]
@@ -305,19 +313,22 @@ def _paths(
     exchanges: Mapping[_Key, DerivedExchange],
     clusters: Mapping[str, str | None],
     ground: Ground,
+    patterns: Patterns,
 ) -> Iterator[Part]:
     paths: list[ScoredPath] = []
     for record in records:
         exchange = exchanges[_key(record)]
         paths.append(path_of(items[record.item_id], exchange, ground))
-        yield from _compared(record, finished(paths[-1].record, exchange, clusters[record.item_id]))
+        yield from _compared(record, finished(paths[-1].record, exchange, clusters[record.item_id], patterns))
     yield from replayed_paths(bundle, ground, paths)
 
 
-def _scored(item: Item, exchange: DerivedExchange, settings: Settings, cluster: str | None) -> GivenAnswer:
+def _scored(
+    item: Item, exchange: DerivedExchange, settings: Settings, cluster: str | None, patterns: Patterns
+) -> GivenAnswer:
     scored = score(item, exchange.answer, exchange.outcome, settings)
     return GivenAnswer(
-        record=finished(scored.record, exchange, cluster),
+        record=finished(scored.record, exchange, cluster, patterns),
         item=item,
         raw_text=None if exchange.answer is None else exchange.answer.text,
         clean_text=scored.clean_text,

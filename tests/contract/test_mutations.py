@@ -103,6 +103,8 @@ MUTATIONS: list[tuple[str, object, str]] = [
     ("method.answer.max_chars", 0, "SLV-C018"),
     ("method.plugins.0.version", 1, "SLV-C013"),
     ("method.trajectory.path_floor", "1.1", "SLV-C015"),
+    ("verdict.integrity.binding_patterns.0", "constant_answer", "SLV-C048"),
+    ("verdict.integrity.binding_patterns.0", "change_point", "SLV-C048"),
     ("repetitions.per_item", 0, "SLV-C018"),
     ("repetitions.aggregate", "best_of_k", "SLV-C012"),
     ("judge.panel", [], "SLV-C018"),

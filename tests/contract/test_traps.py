@@ -357,3 +357,18 @@ def test_the_signing_key_is_one_of_the_auditors_and_the_annex_is_not_the_vendors
     key = "age1" + "q" * 58
     text = changed("annex_recipients: {}", f"annex_recipients: {{PROVEEDOR demo spa (ficticio): {key}}}")
     assert [code for code, *_ in problems(text)] == ["SLV-C039"]
+
+
+def test_a_binding_pattern_that_nothing_shows_is_refused_with_its_mend() -> None:
+    def found(patterns: list[str], ceiling: str | None) -> list[tuple[str, str]]:
+        tree = raw_tree(FULL)
+        tree["verdict"]["integrity"].update(binding_patterns=patterns, latency_ceiling_s=ceiling)
+        return [(problem.code, problem.fix.en) for problem in errors(jcs(tree), "c.json")]
+
+    assert found(["constant_output", "partial_body", "declared_trace_only"], None) == []
+    assert found(["latency_ceiling"], "2.5") == []
+    assert found(["constant_outputs"], None) == [("SLV-C048", "did you mean `constant_output`?")]
+    ((code, mend),) = found(["floating_version"], None)
+    assert code == "SLV-C048" and "partial_body" in mend
+    ((code, mend),) = found(["latency_ceiling"], None)
+    assert code == "SLV-C048" and "latency_ceiling_s" in mend

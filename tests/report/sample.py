@@ -387,6 +387,7 @@ def files(state, limitations=None, **changes):
         }),
         "run/plan.json": jcs({"type": "slaverify/plan/1"}),
         "run/outcomes.jsonl": jsonl(outcomes(state, scored)),
+        "run/signals.json": jcs({"type": "slaverify/signals/1", "run_id": run_id, "signals": []}),
         "scoring/scores.jsonl": jsonl(scored),
         "statistics/results.json": jcs(found),
         "decision/decision.json": jcs(decision(state, found)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -51,7 +52,7 @@ def test_without_what_a_verdict_stands_on_there_is_no_report(path):
 @pytest.mark.parametrize(
     "path",
     ["custody/ledger.jsonl", "custody/draw.json", "custody/exposure.json", "custody/bank_manifest.json",
-     "run/outcomes.jsonl", "scoring/scores.jsonl", "environment/environment.json"],
+     "run/outcomes.jsonl", "run/signals.json", "scoring/scores.jsonl", "environment/environment.json"],
 )  # fmt: skip
 @pytest.mark.parametrize("state", ["PASS", "INVALID_RUN"])
 def test_what_else_is_absent_is_said_and_never_blank(path, state):
@@ -346,3 +347,26 @@ def test_who_else_saw_questions_is_named_and_runs_of_another_contract_are_not_co
     assert "Corridas abiertas: una" in html
     blind = added(sample.bundle("PASS", **{"ledger.blind": "on"}), "blind", commitment="a" * 64)
     assert "Inicio ciego" in html_of(blind) and "Inicio ciego" not in html
+
+
+def test_signals_and_events_are_said_with_their_place_and_their_effect():
+    bundle = sample.bundle("PASS", **{"verdict.integrity": {"binding_patterns": ["partial_body"]}})
+    assert "Ninguna señal" in html_of(bundle) and "Ningún evento en las respuestas" in html_of(bundle)
+    found = [
+        {"code": "partial_body", "level": "pattern", "items": 3, "positions": [0, 4, 11]},
+        {"code": "drift_echo", "level": "identity", "items": 2, "positions": [40, 41]},
+        {"code": "<b>unheard</b>", "level": "signal", "items": 1, "positions": [7]},
+    ]
+    bundle.files["run/signals.json"] = jcs({"type": "slaverify/signals/1", "run_id": "x", "signals": found})
+    rows = [json.loads(line) for line in bundle.files["scoring/scores.jsonl"].splitlines()]
+    pattern = {"code": "partial_body", "level": "pattern", "confirmed": True}
+    rows[0]["events"] = [{"code": "hidden_text", "level": "manipulation", "confirmed": True}, pattern]
+    rows[1]["events"] = [{"code": "hidden_text", "level": "manipulation", "confirmed": False}]
+    bundle.files["scoring/scores.jsonl"] = jsonl(rows)
+    html = html_of(bundle)
+    assert "más del 1 % de las consultas" in html and "de la 1 a la 12" in html and "impide CUMPLE" in html
+    assert "Cambió la versión declarada" in html and "de la 41 a la 42" in html and "solo se informa" in html
+    assert "<b>unheard" not in html and "unheard" in html
+    assert re.search(r"Texto invisible.*?<td[^>]*>1</td>.*?<td[^>]*>1</td>", html, re.DOTALL)
+    english = html_of(bundle, "en")
+    assert "rules out PASS" in english and "from 41 to 42" in english and "Invisible text" in english

@@ -14,7 +14,7 @@ from slaverify.decision import Reason
 from slaverify.errors import ReportError
 from slaverify.report import figures
 from slaverify.report.catalogue import Catalogue, sentences
-from slaverify.report.sections import annexes, custody, item, limits, next_steps, paths, results, statement
+from slaverify.report.sections import annexes, custody, item, limits, next_steps, paths, results, signals, statement
 from slaverify.resources import resource
 from tests.report.pages import EVERY, LANGUAGES, drawable_characters, model
 from tests.report.sample import STATES
@@ -76,6 +76,8 @@ def closed_words():
     yield from (f"path_group.{word}" for word in paths.GROUPS)
     yield from (f"outcome.{word}" for word in item.OUTCOMES)
     yield from (f"whose.{word}" for word in item.ATTRIBUTIONS)
+    yield from (f"signal.word.{word}" for word in signals.SIGNALS)
+    yield from (f"event.word.{word}" for word in signals.EVENTS)
     yield from (f"ledger.{word}" for word in custody.LEDGER_TYPES)
     yield from (f"next.actor.{word}" for word in {*next_steps.ACTORS.values(), "auditor"})
     yield from (f"next.consequence.{word}" for word in ("no_consequence", "withhold", "extend", "retest", "unknown"))

@@ -211,12 +211,20 @@ class Played:
             count=items,
             repetitions=repetitions,
             rules=rules(given, self.option),
-            queries=given.get("items"),
+            queries=given.get("items") or questions(given.get("own_estimate_tokens"), items),
             ids=[f"{canary['item_id']}-{number}" for number in range(items)] if canary else None,
             secrets=Secrets({"env:KEY": "secret-of-the-run"} if spec.auth else {}),
             probes=bool(given.get("preflight")),
             roots=self.roots,
         )
+
+
+def questions(estimate: int | list[int] | None, items: int) -> list[str] | None:
+    """Return questions of which we estimate so many tokens: one for each word."""
+    if estimate is None:
+        return None
+    sizes = estimate if isinstance(estimate, list) else [estimate] * items
+    return [" ".join(f"palabra{number}" for number in range(size)) for size in sizes]
 
 
 class Deadly(Progress):
@@ -279,19 +287,14 @@ EXIT = {"stop_resumable": 6, "invalid_run": 3}
 
 
 def check(case, expected, world: World, effect: str, server: RawServer) -> None:
-    estimate = case["given"].get("own_estimate_tokens")
-    if isinstance(estimate, list):
-        estimates = dict(zip(world.items, estimate, strict=True))
-    else:
-        estimates = None if estimate is None else dict.fromkeys(world.items, estimate)
-    derived = world.derived(estimates)
+    derived = world.derived()
     assert derived.mismatches == ()
     counts = {outcome.value: number for outcome, number in derived.counts.items() if number}
     assert counts == expected["outcomes"]
     assert sum(counts.values()) == case["exchanges"] == expected.get("denominator", case["exchanges"])
     if expected["requests"] is not None:
         assert len(server.requests) == expected["requests"]
-    flags = {flag for one in derived.exchanges for flag in one.flags} | {signal.code for signal in derived.signals}
+    flags = {flag for one in derived.exchanges for flag in one.flags} | world.signals().keys()
     assert set(expected["flags"]) <= flags
     wanted = expected["run_effect"]
     assert wanted in KNOWN_EFFECTS

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from slaverify.canonical import loads_object
 from slaverify.custody import RunPermit
 from slaverify.custody import permit as custody_permit
 from slaverify.engine import EndpointSpec
 from slaverify.engine.wire import Secrets
-from slaverify.run import Batch, DerivedRun, Plan, RunRules, build_plan, derive_outcomes, plan_sha256
+from slaverify.run import Batch, DerivedRun, Plan, RunRules, build_plan, derive_outcomes, plan_sha256, signals_json
 from slaverify.run.journal import Journal, RunHeader
 from slaverify.run.progress import Progress
 from slaverify.run.runner import RunInputs, RunResult, carry_out_run, export_run
@@ -119,10 +120,16 @@ class World:
     def file(self, name: str) -> bytes:
         return (self.folder / "run" / name).read_bytes()
 
-    def derived(self, estimates: dict[str, int] | None = None) -> DerivedRun:
+    def derived(self) -> DerivedRun:
         return derive_outcomes(
-            self.spec, self.rules, self.plan, self.file("outcomes.jsonl"), self.file("exchanges.jsonl"), estimates
+            self.spec, self.rules, self.plan, self.file("outcomes.jsonl"), self.file("exchanges.jsonl")
         )
+
+    def signals(self) -> dict[str, tuple[int, ...]]:
+        """Return where each signal of the run is, as its file has it; that is what the bytes show again."""
+        stored = loads_object(self.file("signals.json"))
+        assert stored == signals_json(self.plan.run_id, self.derived().signals)
+        return {one["code"]: tuple(one["positions"]) for one in stored["signals"]}
 
 
 def stamp_now() -> str:

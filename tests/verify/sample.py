@@ -64,7 +64,17 @@ from slaverify.evidence import (
 from slaverify.evidence.annex import seal_annex
 from slaverify.evidence.envelope import SigningKey, sign_manifest
 from slaverify.resources import resource
-from slaverify.run import AttemptKey, AttemptRecord, batches_of, build_plan, derive_outcomes, plan_bytes, rules_of
+from slaverify.run import (
+    AttemptKey,
+    AttemptRecord,
+    batches_of,
+    build_plan,
+    derive_outcomes,
+    patterns_of,
+    plan_bytes,
+    rules_of,
+    signals_json,
+)
 from slaverify.run.attribution import end_exchange, read_attempt
 from slaverify.run.records import exchange_line, outcome_line
 from slaverify.scoring import score, settings_for
@@ -270,6 +280,8 @@ def build(
         )
     derived = derive_outcomes(compile_endpoint(contract.model), rules_of(contract.model), plan, outcomes, exchanges)
     assert derived.mismatches == ()
+    signals = signals_json(number, derived.signals)
+    patterns = patterns_of(signals, plan)
     counts = {outcome.value: n for outcome, n in derived.counts.items()}
     end_run(ledger, examiner, contract.digest, record.number, Tally(outcomes=counts))
     answers_at = deliver(
@@ -292,6 +304,7 @@ def build(
             ).record,
             one,
             clusters[one.planned.item_id],
+            patterns,
         )
         for one in derived.exchanges
     ]
@@ -317,6 +330,7 @@ def build(
         "run/plan.json": plan_bytes(plan),
         "run/outcomes.jsonl": outcomes,
         "run/exchanges.jsonl": exchanges,
+        "run/signals.json": jcs(signals),
         "scoring/scores.jsonl": scores,
         "environment/environment.json": jcs(ENVIRONMENT),
         **_custody(bank_seal.folder),

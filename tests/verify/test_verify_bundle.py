@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -81,7 +82,9 @@ def test_trust_by_digest_and_by_key(made: Line, whole: dict[str, bytes]) -> None
 
 def test_b01_a_flipped_byte_names_its_file(made: Line, whole: dict[str, bytes]) -> None:
     for path, data in whole.items():
-        middle = len(data) // 2
+        # Of the manifest a digit of a digest, so that it still follows its schema.
+        digit = re.search(rb'"sha256":"[a-f]*[0-9]', data) if path == "manifest.json" else None
+        middle = len(data) // 2 if digit is None else digit.end() - 1
         spoilt = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
         found = check(made, {**whole, path: spoilt})
         assert found.exit_code == 4 and "V17" in failures(found), path

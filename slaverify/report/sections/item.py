@@ -8,6 +8,7 @@ from slaverify.canonical import JsonValue
 from slaverify.report import figures, runfacts
 from slaverify.report.facts import Facts, at, objects, texts
 from slaverify.report.sections.service import service
+from slaverify.report.sections.signals import signals
 from slaverify.report.words import (
     Node,
     bullets,
@@ -53,6 +54,7 @@ def item(facts: Facts) -> Node:
             *_outcomes(facts),
             bullets(_remarks(facts)),
             *service(facts),
+            *signals(facts),
         ],
     )
 
