@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 
 from slaverify.canonical import jcs
-from tests.contract.support import DEMO, errors, load, place, problems, raw_tree, set_at, text_of
+from tests.contract.support import DEMO, FULL, errors, load, place, problems, raw_tree, set_at, text_of
 
 TEXT = text_of(DEMO)
 
