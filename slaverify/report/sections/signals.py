@@ -65,8 +65,9 @@ def _events(scores: tuple[JsonObject, ...]) -> Iterator[Node]:
     shown: Counter[tuple[str, str]] = Counter()
     for line in scores:
         # Patterns stand in the table of signals.
-        rows = [one for one in objects(line.get("events")) if one.get("code") not in SIGNALS]
-        for one in rows:
+        for one in objects(line.get("events")):
+            if one.get("code") in SIGNALS:
+                continue
             kind = (text(one, "level"), text(one, "code"))
             seen[kind] += 1
             shown[kind] += one.get("confirmed") is True
@@ -74,7 +75,7 @@ def _events(scores: tuple[JsonObject, ...]) -> Iterator[Node]:
         yield paragraph("event.none", id="events-seen")
         return
     columns = [column("event_seen"), column("confirmed", "right", 20), column("suspected", "right", 20)]
-    rows = [[_event(word), shown[kind], seen[kind] - shown[kind]] for kind in sorted(seen) for word in kind[1:]]
+    rows: list[list[JsonValue]] = [[_event(kind[1]), shown[kind], seen[kind] - shown[kind]] for kind in sorted(seen)]
     yield table(say("event.table"), columns, rows, id="events-seen")
     yield paragraph("event.meaning", style="note")
 
