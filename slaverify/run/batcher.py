@@ -16,8 +16,9 @@ from typing import Protocol
 from slaverify.canonical import JsonObject
 from slaverify.run import schema
 from slaverify.run.batches import PERIOD_S, SIZE, Batch, make_batch
+from slaverify.run.schema import Statement
 from slaverify.run.stored import Stretches
-from slaverify.run.writer import Statement, Writer
+from slaverify.run.writer import Writer
 
 TOGETHER = 16
 """Most batches whose rows share a commit (convention): a fast run would else finish more than it can register."""

@@ -16,6 +16,9 @@ APPLICATION_ID = 0x534C4156
 USER_VERSION = 1
 MIN_SQLITE = (3, 40, 0)
 
+Statement = tuple[str, Sequence[object]]
+"""SQL and its values."""
+
 TABLES = """
 CREATE TABLE run (
   run_id TEXT PRIMARY KEY,
@@ -103,6 +106,11 @@ TOGETHER = (BODY, INTENT, IN_FLIGHT, RESULT, STATE)
 """What a commit writes in one statement, and in this order: rows before what refers to them."""
 WIDTH = max(sql.count("?") for sql in TOGETHER)
 _PADDING = {sql: (kind, (None,) * (WIDTH - sql.count("?"))) for kind, sql in enumerate(TOGETHER)}
+_NOTHING = (None,) * (WIDTH + 1)
+"""A row that no trigger takes."""
+_STEPS = (8, 64)
+"""Rows of the statement for a commit are a multiple of the first up to the second, beyond it of the second: a statement
+is kept with its program, and one for every number of rows would weigh 25 MB in a long run."""
 
 
 def prepare_writing(connection: sqlite3.Connection) -> None:
@@ -123,16 +131,23 @@ def prepare_writing(connection: sqlite3.Connection) -> None:
         )
 
 
-@lru_cache(maxsize=512)
-def together(count: int) -> str:
-    """Return the statement that writes `count` rows, each its place in `TOGETHER` and its values (`padded`)."""
+def together(rows: Sequence[Statement]) -> Statement:
+    """Return one statement for rows of statements of `TOGETHER`, at least one."""
+    small, large = _STEPS
+    step = small if len(rows) <= large else large
+    count = -(-len(rows) // step) * step
+    given = [value for sql, values in rows for value in _padded(sql, values)]
+    return _insert(count), [*given, *_NOTHING * (count - len(rows))]
+
+
+@lru_cache(maxsize=16)
+def _insert(count: int) -> str:
     return f"INSERT INTO work VALUES {', '.join(['(' + ', '.join(['?'] * (WIDTH + 1)) + ')'] * count)}"  # noqa: S608 - marks alone
 
 
-def padded(sql: str, values: Sequence[object]) -> list[object]:
-    """Return a row for `together`."""
+def _padded(sql: str, values: Sequence[object]) -> tuple[object, ...]:
     kind, rest = _PADDING[sql]
-    return [kind, *values, *rest]
+    return (kind, *values, *rest)
 
 
 def is_supported() -> bool:
@@ -154,7 +169,6 @@ def connect(path: Path, *, read_only: bool = False, unchanging: bool = False) ->
         isolation_level=None,
         check_same_thread=False,
         timeout=5,
-        cached_statements=512,
     )
     try:
         connection.execute("PRAGMA foreign_keys = ON")

@@ -47,8 +47,9 @@ from slaverify.run.conversation import Call, call_of, replies_of
 from slaverify.run.pace import Gate, Stop
 from slaverify.run.records import AttemptKey, AttemptRecord, Times, outcome_line, timed
 from slaverify.run.rules import RunRules, stamp
+from slaverify.run.schema import Statement
 from slaverify.run.stored import JournalExchange
-from slaverify.run.writer import Statement, Writer
+from slaverify.run.writer import Writer
 
 AUDITOR_TRIES = 5
 """Most attempts of one exchange that may fail by the auditor's own fault before it is left to the bounds."""

@@ -32,9 +32,10 @@ from slaverify.run.pace import Gate, Stop
 from slaverify.run.plan import slot
 from slaverify.run.preflight import send_probe
 from slaverify.run.rules import moment, stamp
+from slaverify.run.schema import Statement
 from slaverify.run.sender import Outbox, Sender, ending_now, exchange_lines, outcome_now
 from slaverify.run.stored import JournalExchange, PendingBatch, StoredAttempt, Stretches
-from slaverify.run.writer import Statement, Writer
+from slaverify.run.writer import Writer
 
 GRACE_S = 10.0
 """How long exchanges in flight may take to finish after an interruption, seconds."""

@@ -14,11 +14,11 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from time import monotonic, sleep
 
 from slaverify.run import schema
 from slaverify.run.faults import disk_error
+from slaverify.run.schema import Statement
 
 GROUP = 64
 """Most jobs of one commit (convention)."""
@@ -27,8 +27,6 @@ SWITCH_S = 0.0002
 commit, and a commit for the interpreter; docs/validation/throughput.md)."""
 LINGER_S = 0.002
 """How long after a commit the next one waits for company, seconds (measured there too: fewer commits, less CPU)."""
-
-Statement = tuple[str, Sequence[object]]
 
 
 @dataclass(slots=True)
@@ -131,6 +129,5 @@ def _joined(group: Sequence[_Job]) -> list[Statement]:
                 rows[sql].append(values)
             else:
                 others.append((sql, values))
-    given = [schema.padded(sql, values) for sql, found in rows.items() for values in found]
-    together = [(schema.together(len(given)), list(chain.from_iterable(given)))] if given else []
-    return [*together, *others]
+    given = [(sql, values) for sql, found in rows.items() for values in found]
+    return [*([schema.together(given)] if given else []), *others]

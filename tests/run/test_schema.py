@@ -43,8 +43,13 @@ def values(sql: str, place: int) -> tuple[object, ...]:
 
 
 def together(connection: sqlite3.Connection, *given: tuple[str, tuple[object, ...]]) -> None:
-    padded = [value for sql, row in given for value in schema.padded(sql, row)]
-    connection.execute(schema.together(len(given)), padded)
+    connection.execute(*schema.together(given))
+
+
+def test_a_long_run_keeps_few_statements():
+    """Each one is kept compiled: one for every number of rows would weigh more than the run."""
+    row = (schema.IN_FLIGHT, ("e0",))
+    assert len({schema.together([row] * count)[0] for count in range(1, 400)}) <= 16
 
 
 def test_rows_written_by_one_statement_are_those_of_the_single_ones():
