@@ -137,7 +137,7 @@ def _clusters(terms: Terms, entry: JsonObject) -> int | None:
         return None
     units = entry.get("units")
     rows = rows_of(entry, "clusters") if terms.sampled else units if isinstance(units, list | tuple) else None
-    return None if rows is None and count_of(entry, "n") == 0 else len(rows or ())
+    return len(rows or ())
 
 
 def _provenance(run: str, subjects: int, required: int | None) -> str:
