@@ -13,8 +13,10 @@ from slaverify.custody.checkpoints import checkpoint_path, covering, read_checkp
 from slaverify.decision import compare_versions, decide, inputs, limitations, results
 from slaverify.evidence import (
     COMPARISON,
+    DISPERSION,
     INTEGRITY,
     calibrations,
+    dispersion_of,
     dispute_rulings,
     integrity_of,
     limitation_facts,
@@ -72,6 +74,9 @@ def decide_run(session: Session, number: int) -> None:
     leaks = integrity_of(bundle, session.contract)
     if leaks is not None:
         put_json(folder / INTEGRITY, leaks)
+    varied = dispersion_of(bundle, session.contract)
+    if varied is not None:
+        put_json(folder / DISPERSION, varied)
     put_json(folder / "statistics" / "inputs.json", counted)
     put_json(folder / "statistics" / "results.json", measured)
     if session.record(number).is_change_check:

@@ -23,7 +23,7 @@ from slaverify.custody.drawing import settle_draw
 from slaverify.engine import compile_endpoint
 from slaverify.engine.wire import Secrets, read_secrets
 from slaverify.evalset import write_catalogue
-from slaverify.run import PLAN, Plan, build_plan, in_stages, on_both_sides, plan_bytes, plan_sha256, read_plan
+from slaverify.run import PLAN, Plan, again_of, build_plan, in_stages, on_both_sides, plan_bytes, plan_sha256, read_plan
 from slaverify.run.journal import Journal, RunHeader
 from slaverify.run.rules import stamp
 from slaverify.run.runner import PreflightRecord, probe_endpoint
@@ -228,11 +228,13 @@ def plan_of(folder: Path) -> Plan:
 
 
 def _plan(session: Session, folder: Path, drawn: Draw) -> Plan:
-    repetitions, seed = session.contract.model.repetitions.per_item, bytes.fromhex(drawn.seed)
+    agreed, seed = session.contract.model.repetitions, bytes.fromhex(drawn.seed)
+    repetitions, sample, change = agreed.per_item, drawn.selection.sample, session.record(drawn.run).is_change_check
+    again = None if change else again_of(folder.name, sample, seed, agreed.dispersion_sample)
     plan = build_plan(
-        folder.name, drawn.selection.sample, repetitions, seed, beside=drawn.beside.ids, apart=drawn.beside.twin
+        folder.name, sample, repetitions, seed, beside=drawn.beside.ids, apart=drawn.beside.twin, again=again
     )
-    if session.record(drawn.run).is_change_check:
+    if change:
         plan = on_both_sides(plan, seed)
     elif drawn.selection.extension:
         plan = in_stages(plan, build_plan(folder.name, drawn.selection.extension, repetitions, seed))

@@ -19,13 +19,13 @@ from slaverify.audit.session import Session, put
 from slaverify.audit.trajectories import STATE, Nonces, ground_of, run_rules, write_paths
 from slaverify.audit.trajectories import TRACES as PATH_TRACES
 from slaverify.canonical import JsonObject, JsonValue, jsonl, loads_object, sha256_hex
-from slaverify.custody import Arms, Part
+from slaverify.custody import Part
 from slaverify.custody.append import record_scored
 from slaverify.custody.deliver import DeliveredItem
 from slaverify.decision import leaves_doubt
 from slaverify.engine import compile_endpoint
 from slaverify.evalset import Item, join
-from slaverify.evidence import ARM_SCORES, arm_of
+from slaverify.evidence import ARM_SCORES, Beside
 from slaverify.evidence.receipt import SALTS, salt_line
 from slaverify.judging import GivenAnswer
 from slaverify.run import SIGNALS, DerivedExchange, patterns_of
@@ -69,14 +69,14 @@ def score_run(session: Session, number: int) -> None:
         names = (TRACES, INDEX, RULES, SALTS, PATH_TRACES, STATE)
         nonces = {path: journal.nonce(path) for path in names}
     ground = _ground(session, number)
-    arms = drawn_of(session, number).beside
+    beside = _beside(session, number)
     if ground is None:
-        asked, lines = _score_slices(session, number, opened, arms)
+        asked, lines = _score_slices(session, number, opened, beside)
     else:
         scored = _score_all(session, number, opened, ground, _patterns(session, number))
         asked = {one.record.item_id for one in scored}
-        lines = [_lines(scored, arms, opened)]
-        paths = [one.path for one in _sample(scored, arms) if one.path is not None]
+        lines = [_lines(scored, beside, opened)]
+        paths = [one.path for one in _sample(scored, beside) if one.path is not None]
     annex = private(session, number) / ANNEX_FOLDER
     items = [_annex_item(one) for name, one in opened.items() if name in asked]
     put(annex / INDEX, annex_index(nonces[INDEX], items))
@@ -85,15 +85,15 @@ def score_run(session: Session, number: int) -> None:
     put(folder / TRACES, b"".join((jsonl([{"nonce": nonces[TRACES]}]), *(traces for _, traces, _, _ in lines))))
     if ground is not None:
         write_paths(session, number, ground, paths, Nonces(nonces[PATH_TRACES], nonces[STATE]))
-    if arms.ids:
-        put(folder / ARM_SCORES, b"".join(beside for _, _, _, beside in lines))
+    if beside.ids or session.contract.model.repetitions.dispersion_sample is not None:
+        put(folder / ARM_SCORES, b"".join(arms for _, _, _, arms in lines))
     # Last: its presence says that the step is done.
     put(folder / SCORES, b"".join(scores for scores, _, _, _ in lines))
 
 
 def given_answers(session: Session, number: int) -> list[GivenAnswer]:
     """Return every answer of a run's sample as code left it, scored again: what a judge is asked about, in order."""
-    opened, arms = open_items(session, number), drawn_of(session, number).beside
+    opened = open_items(session, number)
     rows = _score_all(session, number, opened, _ground(session, number), _patterns(session, number))
     return [
         GivenAnswer(
@@ -103,7 +103,7 @@ def given_answers(session: Session, number: int) -> list[GivenAnswer]:
             clean_text=one.scored.clean_text,
             cited=() if one.scored.citations is None else one.scored.citations.existing,
         )
-        for one in _sample(rows, arms)
+        for one in _sample(rows, _beside(session, number))
     ]
 
 
@@ -139,7 +139,7 @@ def _score_all(
 
 
 def _score_slices(
-    session: Session, number: int, opened: dict[str, _Opened], arms: Arms
+    session: Session, number: int, opened: dict[str, _Opened], beside: Beside
 ) -> tuple[set[str], list[Sequence[bytes]]]:
     """Return the items of the run, and slice by slice the lines of what `_score_all` gives, made on every core."""
     folder, model = session.run_folder(number), session.contract.model
@@ -151,7 +151,7 @@ def _score_slices(
         def work(rows: JournalRows, part: Slice) -> Sequence[bytes]:
             # All are derived before the first is scored: the two by turns drive each other out of the caches.
             exchanges = list(run.of_slice(rows, part))
-            return _lines([scorer.row(exchange) for exchange in exchanges], arms, opened)
+            return _lines([scorer.row(exchange) for exchange in exchanges], beside, opened)
 
         return asked, list(over_slices(journal, work))
 
@@ -185,25 +185,32 @@ class _Scorer:
         return _Row(finished(scored.record, exchange, self.clusters[item.id], self.patterns), scored, exchange, path)
 
 
-def _lines(rows: Sequence[_Row], arms: Arms, opened: dict[str, _Opened]) -> tuple[bytes, bytes, bytes, bytes]:
+def _lines(rows: Sequence[_Row], beside: Beside, opened: dict[str, _Opened]) -> tuple[bytes, bytes, bytes, bytes]:
     """Return the lines of the sample's scores, traces and rules of the annex, and of the scores of the arms."""
-    sample, beside = _sample(rows, arms), set(arms.ids)
+    sample = _sample(rows, beside)
     return (
         jsonl(one.record.to_json() for one in sample),
         jsonl(_trace(one.record, one.scored) for one in sample),
         jsonl(_rules(one.record, one.scored) for one in sample),
-        jsonl(_arm_line(one, arms, opened) for one in rows if one.record.item_id in beside),
+        jsonl(_arm_line(one, beside, opened) for one in rows if _is_beside(one, beside)),
     )
 
 
-def _sample(rows: Sequence[_Row], arms: Arms) -> list[_Row]:
-    beside = set(arms.ids)
-    return [row for row in rows if row.record.item_id not in beside]
+def _beside(session: Session, number: int) -> Beside:
+    return Beside.of(drawn_of(session, number).beside, session.contract)
 
 
-def _arm_line(row: _Row, arms: Arms, opened: dict[str, _Opened]) -> JsonObject:
+def _is_beside(row: _Row, beside: Beside) -> bool:
+    return beside.holds(row.record.item_id, row.record.repetition)
+
+
+def _sample(rows: Sequence[_Row], beside: Beside) -> list[_Row]:
+    return [row for row in rows if not _is_beside(row, beside)]
+
+
+def _arm_line(row: _Row, beside: Beside, opened: dict[str, _Opened]) -> JsonObject:
     name = row.record.item_id
-    return {"arm": arm_of(arms, name, honeytoken=opened[name].item.honeytoken), "record": row.record.to_json()}
+    return {"arm": beside.word(name, honeytoken=opened[name].item.honeytoken), "record": row.record.to_json()}
 
 
 def commit_scores(session: Session, number: int) -> None:
@@ -222,7 +229,7 @@ def second_stage_due(session: Session, number: int) -> bool:
     opened = open_items(session, number)
     # Patterns are of the whole run, which is not over: they leave no doubt that more questions would settle.
     rows = _score_all(session, number, opened, _ground(session, number), {})
-    sample = _sample(rows, drawn_of(session, number).beside)
+    sample = _sample(rows, _beside(session, number))
     return leaves_doubt(session.contract.model, [row.record.to_json() for row in sample])
 
 

@@ -44,7 +44,7 @@ def _beyond(contract: Contract) -> Iterator[tuple[str, str, str]]:
     if contract.contract.purpose != "audit":
         yield "contract.purpose", f"el propósito {contract.contract.purpose}", f"purpose {contract.contract.purpose}"
     if contract.repetitions.dispersion_sample is not None:
-        yield "repetitions.dispersion_sample", "la submuestra de dispersión", "the dispersion sample"
+        yield from _beyond_repeats(contract)
     if contract.schedule.shadow_share:
         yield "schedule.shadow_share", "el tráfico de sombra", "shadow traffic"
 
@@ -94,6 +94,17 @@ def _beyond_stages(contract: Contract) -> Iterator[tuple[str, str, str]]:
     arms = contract.evaluation_set.sample.arms
     if arms.anchor or arms.twin or arms.probe or contract.ledger.blind == "on":
         yield "verdict.inconclusive", "una segunda etapa con brazos o a ciegas", "a second stage with arms or blind"
+
+
+def _beyond_repeats(contract: Contract) -> Iterator[tuple[str, str, str]]:
+    """The dispersion sample is what code alone decides of calls that nobody else counts."""
+    place = "repetitions.dispersion_sample"
+    if contract.judge is not None:
+        yield place, "la submuestra de dispersión con juez", "the dispersion sample with a judge"
+    if contract.method.profile == "trajectory@1":
+        yield place, "la submuestra de dispersión sobre caminos", "the dispersion sample on paths"
+    if isinstance(contract.verdict.inconclusive, Extend):
+        yield place, "la submuestra de dispersión en dos etapas", "the dispersion sample in two stages"
 
 
 def _unsupported(place: str, es: str, en: str) -> ContractError:

@@ -7,9 +7,10 @@ exception, a default or a missing file. Formats: docs/spec/decision.md.
 from slaverify.decision.calibrated import MetricCalibration
 from slaverify.decision.compare import compare_runs, compare_versions
 from slaverify.decision.decide import decide
+from slaverify.decision.dispersion import dispersion
 from slaverify.decision.disputes import Disputed, dispute_states
 from slaverify.decision.draws import compare_draws
-from slaverify.decision.facts import CalibrationFacts, LimitationFacts, MetricFacts, metric_facts
+from slaverify.decision.facts import CalibrationFacts, DispersionFacts, LimitationFacts, MetricFacts, metric_facts
 from slaverify.decision.inputs import inputs
 from slaverify.decision.limitations import limitations
 from slaverify.decision.missing import VENDORS
@@ -24,6 +25,7 @@ from slaverify.decision.words import Reason, RunValidity, State
 __all__ = [
     "VENDORS",
     "CalibrationFacts",
+    "DispersionFacts",
     "Disputed",
     "LimitationFacts",
     "MetricCalibration",
@@ -35,6 +37,7 @@ __all__ = [
     "compare_runs",
     "compare_versions",
     "decide",
+    "dispersion",
     "dispute_states",
     "external_calibrations",
     "inputs",

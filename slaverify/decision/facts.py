@@ -46,6 +46,15 @@ class MetricFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DispersionFacts:
+    """The dispersion sample: items, calls of each, and the lowest correlation within a question (nine places)."""
+
+    items: int
+    repeats: int
+    icc: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitationFacts:
     """The facts behind L01-L28 that the contract itself does not hold.
 
@@ -57,7 +66,8 @@ class LimitationFacts:
     `judge_family_items` items whose question, reference or criteria a model of a judge's family wrote.
     answers: `abstentions` records of class `abstention`; `abstentions_reviewed` of them read by a person;
     `answers` outcomes `answered`; `echoes` of them whose response declared a version; `attested` of them whose
-    version a proof of `engine.attestation` carried; `icc` of repeats, nine places.
+    version a proof of `engine.attestation` carried; `icc` of repeats, nine places, the lowest of the metrics;
+    `dispersion` of the dispersion sample, null where there is none.
     numbers: `metrics` from `metric_facts(results)`; `strata` sample size by stratum.
     references: `references_unreviewed` without a second annotator; `disputed` items; `dispute_states` the overall
     state with all of them for the vendor, then against.
@@ -81,6 +91,7 @@ class LimitationFacts:
     echoes: int = 0
     attested: int = 0
     icc: str | None = None
+    dispersion: DispersionFacts | None = None
     metrics: tuple[MetricFacts, ...] = ()
     strata: tuple[tuple[str, int], ...] = ()
     references_unreviewed: int | None = None

@@ -69,7 +69,11 @@ def _domain(contract: Contract, _: LimitationFacts) -> Args | None:
 
 
 def _one_call(contract: Contract, facts: LimitationFacts) -> Args | None:
-    return {"repetitions": contract.repetitions.per_item, "icc": facts.icc}
+    again = facts.dispersion
+    sample: Args = {}
+    if again is not None:
+        sample["sample"] = {"items": again.items, "repeats": again.repeats, "icc": again.icc}
+    return {"repetitions": contract.repetitions.per_item, "icc": facts.icc, **sample}
 
 
 def _uncovered(contract: Contract, _: LimitationFacts) -> Args | None:

@@ -24,8 +24,9 @@ from slaverify.evidence.calibrated import (
     record_again,
     unfounded_rulings,
 )
+from slaverify.evidence.dispersion import DISPERSION, dispersion_of
 from slaverify.evidence.facts import limitation_facts
-from slaverify.evidence.integrity import ARM_SCORES, INTEGRITY, arm_of, arms_of, integrity_of, leak_signal
+from slaverify.evidence.integrity import ARM_SCORES, INTEGRITY, Beside, arms_of, integrity_of, leak_signal
 from slaverify.evidence.layout import (
     AMENDMENT,
     AMENDMENT_TYPE,
@@ -78,6 +79,7 @@ __all__ = [
     "CALIBRATION",
     "COMPARISON",
     "DEMO_POLICY",
+    "DISPERSION",
     "ENVELOPE",
     "INTEGRITY",
     "MANIFEST",
@@ -87,6 +89,7 @@ __all__ = [
     "TOKEN",
     "AnnexEntry",
     "Attachment",
+    "Beside",
     "Bundle",
     "CertificateFacts",
     "Closing",
@@ -106,7 +109,6 @@ __all__ = [
     "Source",
     "TokenFacts",
     "Tool",
-    "arm_of",
     "arms_of",
     "build_manifest",
     "bundle_digest",
@@ -116,6 +118,7 @@ __all__ = [
     "close",
     "cms_problems",
     "disclosure_of",
+    "dispersion_of",
     "dispute_rulings",
     "edition_files",
     "first_exchange",

@@ -8,8 +8,9 @@ Source: docs/spec/bundle.md, docs/spec/decision.md section 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from slaverify.canonical import JsonObject
 from slaverify.contract import LoadedContract, Outcome
@@ -26,10 +27,11 @@ from slaverify.custody import (
     terms_of,
     verify_checkpoint,
 )
-from slaverify.decision import LimitationFacts, metric_facts, panel_states
+from slaverify.decision import DispersionFacts, LimitationFacts, metric_facts, panel_states
 from slaverify.errors import CustodyError
 from slaverify.evidence.bundle import Bundle
 from slaverify.evidence.calibrated import CALIBRATION, calibration_facts
+from slaverify.evidence.dispersion import DISPERSION, dispersion_of
 from slaverify.evidence.integrity import integrity_of
 from slaverify.evidence.papers import is_demo, party_signatures
 from slaverify.evidence.problems import bad_record
@@ -78,6 +80,8 @@ def limitation_facts(bundle: Bundle, contract: LoadedContract, number: int | Non
         abstentions_reviewed=reviewed,
         answers=answers.answered,
         echoes=answers.echoes,
+        icc=_icc(results),
+        dispersion=_dispersion(bundle, contract),
         metrics=() if results is None else metric_facts(results),
         strata=_strata(bundle),
         disputed=len(disputed),
@@ -163,6 +167,31 @@ def _strata(bundle: Bundle) -> tuple[tuple[str, int], ...]:
 def _leaks(bundle: Bundle, contract: LoadedContract) -> str | None:
     found = integrity_of(bundle, contract)
     return None if found is None else str(found["integrity"])
+
+
+def _icc(results: Mapping[str, object] | None) -> str | None:
+    """Return the lowest intra-class correlation of the agreed repetitions; None where no metric has one."""
+    metrics = None if results is None else results.get("metrics")
+    rows = metrics if isinstance(metrics, list | tuple) else ()
+    found = [row.get("dispersion") for row in rows if isinstance(row, dict)]
+    return _lowest(one.get("icc") for one in found if isinstance(one, dict))
+
+
+def _dispersion(bundle: Bundle, contract: LoadedContract) -> DispersionFacts | None:
+    found = dispersion_of(bundle, contract)
+    if found is None:
+        return None
+    metrics = found["metrics"]
+    rows = [row for row in metrics if isinstance(row, dict)] if isinstance(metrics, list) else []
+    return DispersionFacts(
+        items=count(found, "items", DISPERSION),
+        repeats=count(found, "repeats", DISPERSION),
+        icc=_lowest(row.get("icc") for row in rows),
+    )
+
+
+def _lowest(values: Iterable[object]) -> str | None:
+    return min((value for value in values if isinstance(value, str)), key=Fraction, default=None)
 
 
 def _excluded(results: Mapping[str, object] | None) -> int:

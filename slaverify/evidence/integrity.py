@@ -1,8 +1,9 @@
 """The leak tests of a run, from the files of its bundle: the auditor and the verifier call the same.
 
 `scoring/arms.jsonl`: one line per exchange of an arm, {`arm`, `record`}, sorted as the scores: `arm` is `anchor`,
-`original`, `twin`, `honeytoken` or `probe` (one that is no honeytoken), `record` its score record. Counted is the
-first call of each item, where code alone decided it; an answer that failed by the vendor's fault is not right.
+`original`, `twin`, `honeytoken` or `probe` (one that is no honeytoken), or `repeat` (a call of the dispersion sample);
+`record` is its score record. Leak tests count the first call of each item, where code alone decided it; an answer that
+failed by the vendor's fault is not right.
 
 Source: docs/spec/ledger.md (leaks), docs/spec/bundle.md.
 """
@@ -10,6 +11,7 @@ Source: docs/spec/ledger.md (leaks), docs/spec/bundle.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from slaverify.canonical import JsonObject, JsonValue
@@ -24,6 +26,8 @@ from slaverify.evidence.reading import DRAW, SCORES, block
 ARM_SCORES = "scoring/arms.jsonl"
 INTEGRITY = "statistics/integrity.json"
 ANCHOR, ORIGINAL, TWIN, HONEYTOKEN, PROBE = "anchor", "original", "twin", "honeytoken", "probe"
+REPEAT = "repeat"
+"""A call of an item of the sample beyond those that the contract counts."""
 SIGNAL = "signal"
 
 
@@ -40,6 +44,28 @@ def arms_of(bundle: Bundle) -> Arms | None:
         twin=tuple((_id(row.get("original")), _id(row.get("twin"))) for row in rows),
         probe=_ids(arms.get("probe")),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What of a run stands beside its sample: the items of the arms, and calls beyond the `per_item` agreed ones."""
+
+    arms: Arms
+    per_item: int
+    ids: frozenset[str]
+
+    @classmethod
+    def of(cls, arms: Arms, contract: LoadedContract) -> Beside:
+        """Return what stands beside the sample of a run with these arms."""
+        return cls(arms, contract.model.repetitions.per_item, frozenset(arms.ids))
+
+    def holds(self, item_id: str, repetition: int) -> bool:
+        """Tell whether a call is none of the sample's."""
+        return item_id in self.ids or repetition >= self.per_item
+
+    def word(self, item_id: str, *, honeytoken: bool) -> str:
+        """Return the word of such a call in `scoring/arms.jsonl`."""
+        return arm_of(self.arms, item_id, honeytoken=honeytoken) if item_id in self.ids else REPEAT
 
 
 def arm_of(arms: Arms, item_id: str, *, honeytoken: bool) -> str:

@@ -68,7 +68,7 @@ _PUBLIC = (
     r"scoring/(?:scores|arms)\.jsonl",
     r"trajectory/(?:scores\.jsonl|summary\.json)",
     r"judging/(?:panel\.json|judgements\.jsonl|calibration\.json)",
-    r"statistics/(?:inputs|results|integrity|comparison)\.json",
+    r"statistics/(?:inputs|results|integrity|comparison|dispersion)\.json",
     r"decision/(?:decision|limitations|amendment)\.json",
     r"environment/environment\.json",
     rf"replies/(?:{_ROLE}\.json|disputes\.jsonl)",

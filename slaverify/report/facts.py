@@ -87,6 +87,7 @@ class Facts:
     draw: JsonObject | None
     exposure: JsonObject | None
     integrity: JsonObject | None
+    dispersion: JsonObject | None
     environment: JsonObject | None
     paths: JsonObject | None
     comparison: JsonObject | None
@@ -163,6 +164,7 @@ def read_facts(bundle: BundleFiles, language: str) -> Facts:
         draw=_optional(bundle, "custody/draw.json"),
         exposure=_optional(bundle, "custody/exposure.json"),
         integrity=_optional(bundle, "statistics/integrity.json"),
+        dispersion=_optional(bundle, "statistics/dispersion.json"),
         environment=_optional(bundle, "environment/environment.json"),
         paths=_optional(bundle, "trajectory/summary.json"),
         comparison=_optional(bundle, "statistics/comparison.json"),

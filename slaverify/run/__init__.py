@@ -13,7 +13,16 @@ from slaverify.run.derive import (
     derive_outcomes,
     recorded_run,
 )
-from slaverify.run.plan import SIDES, Plan, PlannedExchange, build_plan, plan_bytes, plan_sha256, read_plan
+from slaverify.run.plan import (
+    SIDES,
+    Plan,
+    PlannedExchange,
+    again_of,
+    build_plan,
+    plan_bytes,
+    plan_sha256,
+    read_plan,
+)
 from slaverify.run.records import EXCHANGES, OUTCOMES, PLAN, AttemptKey, AttemptRecord, exchange_line, outcome_line
 from slaverify.run.rules import RunRules, Span, moment, rules_of, stamp
 from slaverify.run.service import Available, Quantile, Service, service_of
@@ -41,6 +50,7 @@ __all__ = [
     "Service",
     "Signal",
     "Span",
+    "again_of",
     "batch_root",
     "batches_of",
     "build_plan",

@@ -8,13 +8,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from operator import eq
 from typing import overload
 
 from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, jcs, loads_canonical
+from slaverify.contract.model.bank import DispersionSample
 from slaverify.errors import EvidenceError, Text
 from slaverify.run.spacing import keep_apart
 
@@ -23,6 +26,7 @@ SIDES = ("current", "candidate")
 _KEYS = {"position", "item_id", "repetition", "side", "stage", "shadow"}
 _DOMAIN = b"slaverify/plan/v1\x00"
 _SLOT = b"slaverify/slot/v1\x00"
+_AGAIN = b"slaverify/dispersion/v1\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +49,23 @@ class Plan:
     exchanges: Sequence[PlannedExchange]
 
 
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Items of the sample that are asked again, and how many times each: how much an engine varies, and no more."""
+
+    items: tuple[str, ...]
+    calls: int
+
+
 class _Rounds(Sequence[PlannedExchange]):
     """The exchanges of a plan that was drawn, made when they are looked at: 200,000 of them weigh 1 MB."""
 
     def __init__(self, items: Sequence[str], rounds: Sequence[array[int]]) -> None:
         self._items, self._rounds = items, rounds
+        self._starts = [0, *accumulate(map(len, rounds))]
 
     def __len__(self) -> int:
-        return len(self._items) * len(self._rounds)
+        return self._starts[-1]
 
     @overload
     def __getitem__(self, index: int) -> PlannedExchange: ...
@@ -64,7 +77,8 @@ class _Rounds(Sequence[PlannedExchange]):
         if isinstance(index, slice):
             return tuple(self[position] for position in range(*index.indices(len(self))))
         position = range(len(self))[index]
-        repetition, place = divmod(position, len(self._items))
+        repetition = bisect_right(self._starts, position) - 1
+        place = position - self._starts[repetition]
         return PlannedExchange(position, self._items[self._rounds[repetition][place]], repetition)
 
     def __eq__(self, other: object) -> bool:
@@ -84,11 +98,13 @@ def build_plan(
     *,
     beside: Sequence[str] = (),
     apart: Sequence[tuple[str, str]] = (),
+    again: Again | None = None,
 ) -> Plan:
     """Return the plan of a run: item ids by stratum, `repetitions` calls of each, order from the draw's seed.
 
     Every repetition is a round over all items, each round with its own order; strata, and the items `beside` the
     sample, are mixed by the order. The two of a pair in `apart` lie 20 positions apart or more, if the plan has room.
+    What is asked `again` follows, in rounds of its own.
     Ticket of a call: HMAC-SHA-256(SHA-256(domain ‖ run id ‖ 0 ‖ seed), item id ‖ 0 ‖ repetition).
     """
     key = hashlib.sha256(_DOMAIN + run_id.encode() + b"\x00" + seed).digest()
@@ -99,12 +115,34 @@ def build_plan(
     if apart:
         place = {item: index for index, item in enumerate(items)}
         keep_apart(rounds, [(place[one], place[other]) for one, other in apart])
+    if again is not None:
+        asked = frozenset(again.items)
+        more = range(repetitions, repetitions + again.calls)
+        rounds += [_round(key, items, repetition, asked) for repetition in more]
     return Plan(run_id, _Rounds(items, rounds))
 
 
-def _round(key: bytes, items: Sequence[str], repetition: int) -> array[int]:
+def again_of(
+    run_id: str, sample: Mapping[str, Sequence[str]], seed: bytes, agreed: DispersionSample | None
+) -> Again | None:
+    """Return what of a sample is asked again: the items of the lowest tickets, so that nobody chose them.
+
+    Ticket: HMAC-SHA-256(SHA-256(domain ‖ run id ‖ 0 ‖ seed), item id ‖ 0 ‖ 0). None where nothing is agreed.
+    """
+    if agreed is None:
+        return None
+    key = hashlib.sha256(_AGAIN + run_id.encode() + b"\x00" + seed).digest()
+    drawn = sorted((item for items in sample.values() for item in items), key=lambda item: _ticket(key, item, 0))
+    return Again(tuple(drawn[: agreed.items]), agreed.repeats)
+
+
+def _round(key: bytes, items: Sequence[str], repetition: int, asked: Container[str] | None = None) -> array[int]:
     # Ticket and index in one string of bytes: tickets of 256 bits do not tie, so the index decides nothing.
-    tickets = sorted(_ticket(key, item, repetition) + index.to_bytes(4, "big") for index, item in enumerate(items))
+    tickets = sorted(
+        _ticket(key, item, repetition) + index.to_bytes(4, "big")
+        for index, item in enumerate(items)
+        if asked is None or item in asked
+    )
     return array("L", (int.from_bytes(ticket[-4:], "big") for ticket in tickets))
 
 

@@ -9,25 +9,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from slaverify.canonical import JsonValue
+from slaverify.contract import LoadedContract
 from slaverify.custody import Arms
 from slaverify.errors import Text
 from slaverify.evalset import Item
-from slaverify.evidence import ARM_SCORES, Bundle, arm_of, arms_of
+from slaverify.evidence import ARM_SCORES, Beside, Bundle, arms_of
 from slaverify.scoring import ScoreRecord
 from slaverify.verify.checks import Part, failed
 
 
 @dataclass(frozen=True, slots=True)
 class ArmRecords:
-    """The arms of the draw, their item ids, and the lines of `scoring/arms.jsonl`: the word of each and its record."""
+    """What stands beside the sample, and the lines of `scoring/arms.jsonl`: the word of each and its record."""
 
-    arms: Arms
-    ids: frozenset[str]
+    beside: Beside
     words: tuple[JsonValue, ...]
     records: tuple[ScoreRecord, ...]
 
 
-def read_arms(bundle: Bundle) -> ArmRecords:
+def read_arms(bundle: Bundle, contract: LoadedContract) -> ArmRecords:
     """Read the draw's arms and their scores; empty where there are none. Raises: EvidenceError, TypeError."""
     arms = arms_of(bundle) or Arms()
     lines = list(bundle.lines(ARM_SCORES)) if bundle.has(ARM_SCORES) else []
@@ -37,13 +37,13 @@ def read_arms(bundle: Bundle) -> ArmRecords:
         if not isinstance(record, dict):
             raise TypeError(ARM_SCORES)
         records.append(ScoreRecord.from_json(record, where=ARM_SCORES))
-    return ArmRecords(arms, frozenset(arms.ids), tuple(line["arm"] for line in lines), tuple(records))
+    return ArmRecords(Beside.of(arms, contract), tuple(line["arm"] for line in lines), tuple(records))
 
 
 def arm_parts(found: ArmRecords, items: Mapping[str, Item]) -> Iterator[Part]:
     """Yield a failure for each record whose arm is not the one that draw and opened item give."""
     for word, record in zip(found.words, found.records, strict=True):
-        due = arm_of(found.arms, record.item_id, honeytoken=items[record.item_id].honeytoken)
+        due = found.beside.word(record.item_id, honeytoken=items[record.item_id].honeytoken)
         if word != due:
             yield failed(
                 Text(f"{ARM_SCORES} {record.item_id}: otro brazo", f"{ARM_SCORES} {record.item_id}: another arm"),

@@ -2,9 +2,9 @@
 
 Order: 1. wire bytes to outcomes and answers (edition of the parties); 2. score records agree with run and index;
 3. items to commitments and rules to verdicts (annex); 4. the draw of what people read, the figures of the judge and
-its gate, from their labels; 5. leak tests and counts; 6. numbers and states (reals of nine places within 1 in the
-last: scipy and processors differ); 7. verdict and remedies; 8. limitations; 9. the same in report.json; 10. the page
-follows.
+its gate, from their labels; 5. leak tests, dispersion and counts; 6. numbers and states (reals of nine places within 1
+in the last: scipy and processors differ); 7. verdict and remedies; 8. limitations; 9. the same in report.json; 10. the
+page follows.
 Nobody is asked anything: no judge, no vendor, no network.
 
 Source: docs/spec/verification.md (V19), docs/spec/decision.md.
@@ -23,10 +23,12 @@ from slaverify.evidence import (
     AMENDMENT,
     CALIBRATION,
     COMPARISON,
+    DISPERSION,
     INTEGRITY,
     Bundle,
     calibration_committed,
     calibrations,
+    dispersion_of,
     dispute_rulings,
     integrity_of,
     is_change_check,
@@ -95,7 +97,8 @@ def _of_bundle(material: Material, bundle: Bundle) -> list[Part]:
     for place, step in (
         (SCORES, lambda: replay_parts(bundle, contract, material.annex)),
         (CALIBRATION, lambda: _people(bundle, contract)),
-        (INTEGRITY, lambda: _leaks(bundle, contract)),
+        (INTEGRITY, lambda: _results_beside(bundle, INTEGRITY, integrity_of(bundle, contract))),
+        (DISPERSION, lambda: _results_beside(bundle, DISPERSION, dispersion_of(bundle, contract))),
         (INPUTS, lambda: _numbers(bundle, contract)),
         (LIMITATIONS, lambda: _limitations(bundle, contract)),
         (AMENDMENT, lambda: amendment_parts(bundle, contract, material.report)),
@@ -142,13 +145,12 @@ def _comparison(bundle: Bundle, contract: LoadedContract, records: list[JsonObje
         yield from _same(COMPARISON, bundle.json(COMPARISON), compare_versions(contract.model, records), within=1)
 
 
-def _leaks(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:
-    """Leak tests again from draw and scores; that an item is a honeytoken is compared with the annex."""
-    again = integrity_of(bundle, contract)
+def _results_beside(bundle: Bundle, path: str, again: JsonObject | None) -> Iterator[Part]:
+    """Leak tests and dispersion again from draw and scores; that an item is a honeytoken is compared with the annex."""
     if again is not None:
-        yield from _same(INTEGRITY, bundle.json(INTEGRITY), again, within=1)
-    elif bundle.has(INTEGRITY):
-        yield failed(Text(f"{INTEGRITY} no corresponde a esta corrida", f"{INTEGRITY} does not belong to this run"))
+        yield from _same(path, bundle.json(path), again, within=1)
+    elif bundle.has(path):
+        yield failed(Text(f"{path} no corresponde a esta corrida", f"{path} does not belong to this run"))
 
 
 def _people(bundle: Bundle, contract: LoadedContract) -> Iterator[Part]:

@@ -82,12 +82,12 @@ def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, b
     catalogue = _catalogue(bundle, contract)
     index = parse_index(bundle.read("custody/index.jsonl", _MAX))
     records = [ScoreRecord.from_json(line, where=SCORES) for line in bundle.lines(SCORES)]
-    arms = read_arms(bundle)
+    arms = read_arms(bundle, contract)
     exchanges = {_key_of(one): one for one in run.exchanges if not one.planned.shadow}
-    yield from _paired(SCORES, records, {key: one for key, one in exchanges.items() if key[0] not in arms.ids}, index)
-    yield from _paired(
-        ARM_SCORES, arms.records, {key: one for key, one in exchanges.items() if key[0] in arms.ids}, index
-    )
+    beside = {key: one for key, one in exchanges.items() if arms.beside.holds(key[0], key[1])}
+    sample = {key: one for key, one in exchanges.items() if key not in beside}
+    yield from _paired(SCORES, records, sample, index)
+    yield from _paired(ARM_SCORES, arms.records, beside, index)
     yield from patterns.event_parts((*records, *arms.records))
     yield from public_parts(bundle, contract, records)
     if has_tools(contract.model):

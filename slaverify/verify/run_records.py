@@ -30,6 +30,7 @@ from slaverify.run import (
     Batch,
     DerivedRun,
     Plan,
+    again_of,
     batches_of,
     build_plan,
     in_stages,
@@ -78,13 +79,17 @@ def record_parts(custody: CustodySet, now: datetime) -> Iterator[Part]:
 def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
     swaps, known = _swaps(custody), custody.known_draw
     sample, later = _swapped(known.selection.sample, swaps), _swapped(known.selection.extension, swaps)
-    beside, repetitions = known.beside, custody.contract.model.repetitions.per_item
-    change = custody.run.is_change_check
+    beside, agreed = known.beside, custody.contract.model.repetitions
+    change, repetitions, seed = custody.run.is_change_check, agreed.per_item, bytes.fromhex(known.seed)
+    again = None if change else again_of(plan.run_id, sample, seed, agreed.dispersion_sample)
     later = {} if change else later
     sides = SIDES if change else SIDES[:1]
     planned = Counter((one.item_id, one.repetition, one.side) for one in plan.exchanges if not one.shadow)
     items = [item for ids in (*sample.values(), *later.values(), beside.ids) for item in ids]
     drawn = Counter((item, number, side) for item in items for number in range(repetitions) for side in sides)
+    if again is not None:
+        more = range(repetitions, repetitions + again.calls)
+        drawn += Counter((item, number, SIDES[0]) for item in again.items for number in more)
     if planned != drawn or plan.run_id != custody.header.run_id:
         extra, lacking = sum((planned - drawn).values()), sum((drawn - planned).values())
         yield failed(
@@ -94,8 +99,7 @@ def _plan(custody: CustodySet, plan: Plan, data: bytes) -> Iterator[Part]:
             )
         )
         return
-    seed = bytes.fromhex(known.seed)
-    due = build_plan(plan.run_id, sample, repetitions, seed, beside=beside.ids, apart=beside.twin)
+    due = build_plan(plan.run_id, sample, repetitions, seed, beside=beside.ids, apart=beside.twin, again=again)
     if change:
         due = on_both_sides(due, seed)
     elif later:

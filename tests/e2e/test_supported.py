@@ -59,6 +59,23 @@ def test_a_second_stage_is_carried_out_on_what_code_decides() -> None:
     assert {problem.where for problem in caught.value.problems} == {"verdict.inconclusive"}
 
 
+def test_the_dispersion_sample_is_what_code_alone_decides() -> None:
+    draft = load_contract(resource("contratos", "demo-normativa-cl.yaml"))
+    again = {"repetitions.dispersion_sample": {"items": 30, "repeats": 8}}
+    check_supported(parse_contract(jcs(edited(draft.tree, again)), "asked").model)
+    staged = {
+        "verdict.inconclusive": {"extend": {"per_stratum": {"direct": 10}, "spending": ["0.005", "0.0225"]}},
+        "evaluation_set.sample.release": "at_start",
+    }
+    with pytest.raises(ProblemsError) as caught:
+        check_supported(parse_contract(jcs(edited(draft.tree, {**again, **staged})), "asked").model)
+    assert [problem.where for problem in caught.value.problems] == ["repetitions.dispersion_sample"]
+    judged = load_contract(resource("contratos", "asistente-normativo-cl.yaml"))
+    with pytest.raises(ProblemsError) as caught:
+        check_supported(judged.model)
+    assert "repetitions.dispersion_sample" in [problem.where for problem in caught.value.problems]
+
+
 def test_the_resources_are_those_of_the_repository() -> None:
     assert resource("contratos", "demo-normativa-cl.yaml") == Path(__file__).resolve().parents[2].joinpath(
         "contratos", "demo-normativa-cl.yaml"

@@ -370,3 +370,23 @@ def test_signals_and_events_are_said_with_their_place_and_their_effect():
     assert re.search(r"Texto invisible.*?<td[^>]*>1</td>.*?<td[^>]*>1</td>", html, re.DOTALL)
     english = html_of(bundle, "en")
     assert "rules out PASS" in english and "from 41 to 42" in english and "Invisible text" in english
+
+
+def test_the_dispersion_sample_is_told_by_metric():
+    bundle = sample.bundle("PASS")
+    measured = {"id": "accuracy", "items": 28, "undecided": 2, "histogram": {"8": 20, "5": 8}, "icc": "0.412345678",
+                "low": "0.280000000", "high": "0.570000000", "reason": None}  # fmt: skip
+    nothing = {"icc": None, "low": None, "high": None, "histogram": {}, "items": 0, "undecided": 0}
+    for reason, words in (
+        ("no_variation", "ninguna variación"),
+        ("too_few_items", "menos de dos preguntas"),
+        ("not_counted", "no cuenta aciertos"),
+    ):
+        metrics = [measured, {**nothing, "id": "hallucination", "reason": reason}]
+        bundle.files["statistics/dispersion.json"] = jcs(
+            {"type": "slaverify/dispersion/1", "items": 30, "repeats": 8, "metrics": metrics}
+        )
+        html = html_of(bundle)
+        assert "30 preguntas de la muestra se hicieron 8 veces más" in html and words in html
+        assert "ICC 0,41 (de 0,28 a 0,57), sobre 28 preguntas" in html
+    assert "asked 8 more times" in html_of(bundle, "en")

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slaverify.canonical import jcs
+from slaverify.contract.model.bank import DispersionSample
 from slaverify.custody import inclusion_proof, leaf_hash, verify_inclusion
 from slaverify.errors import EvidenceError
-from slaverify.run import batch_root, batches_of, build_plan, plan_bytes, plan_sha256, read_plan
+from slaverify.run import again_of, batch_root, batches_of, build_plan, plan_bytes, plan_sha256, read_plan
 from tests.engine.answering_server import AnsweringServer, answer
 from tests.engine.endpoints import endpoint_spec
 from tests.run.world import RUN_ID, SEED, World
@@ -44,6 +45,25 @@ def test_a_plan_is_a_permutation_of_its_sample(seed, repetitions):
     )
     assert [one.position for one in plan.exchanges] == list(range(len(calls)))
     assert read_plan(plan_bytes(plan)) == plan
+
+
+def test_what_is_asked_again_follows_in_rounds_of_its_own_and_nobody_chose_it():
+    agreed = DispersionSample(items=7, repeats=3)
+    again = again_of(RUN_ID, SAMPLE, SEED, agreed)
+    key = hashlib.sha256(b"slaverify/dispersion/v1\0" + RUN_ID.encode() + b"\0" + SEED).digest()
+    everything = [item for items in SAMPLE.values() for item in items]
+    tickets = {item: hmac.new(key, item.encode() + b"\0\0\0\0\0", "sha256").digest() for item in everything}
+    assert again.items == tuple(sorted(everything, key=tickets.__getitem__)[:7])
+    assert again_of(RUN_ID, SAMPLE, SEED, None) is None
+    whole, plain = (build_plan(RUN_ID, SAMPLE, 2, SEED, again=one) for one in (again, None))
+    assert list(whole.exchanges[: len(plain.exchanges)]) == list(plain.exchanges), "what counts is asked as ever"
+    more = list(whole.exchanges)[len(plain.exchanges) :]
+    assert [one.repetition for one in more] == [2] * 7 + [3] * 7 + [4] * 7
+    rounds = [[one.item_id for one in more[at : at + 7]] for at in (0, 7, 14)]
+    assert all(sorted(one) == sorted(again.items) for one in rounds) and rounds[0] != rounds[1]
+    assert [one.position for one in whole.exchanges] == list(range(120 + 21))
+    assert read_plan(plan_bytes(whole)) == whole
+    assert whole.exchanges[-1] == more[-1] and whole.exchanges[119:121] == (whole.exchanges[119], more[0])
 
 
 def test_the_order_depends_on_seed_and_run_and_mixes_strata():

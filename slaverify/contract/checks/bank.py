@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from slaverify.contract.blocks import Blocks
 from slaverify.contract.findings import Finding, Path
-from slaverify.contract.model.bank import EvaluationSet, Method
+from slaverify.contract.model.bank import DispersionSample, EvaluationSet, Method
 from slaverify.contract.model.metrics import Extend
 from slaverify.contract.profiles import PROFILES
 from slaverify.contract.shape import nearest
@@ -29,10 +29,29 @@ def findings(blocks: Blocks) -> Iterator[Finding]:
         yield from _weights(bank)
         yield from _frame(blocks, bank)
         yield from _extend(blocks, bank)
+        if blocks.repetitions is not None and blocks.repetitions.dispersion_sample is not None:
+            yield from _dispersion(bank, blocks.repetitions.dispersion_sample)
     if blocks.method is not None:
         yield from _profile(blocks.method)
         if bank is not None:
             yield from _named_strata(blocks.method, bank)
+
+
+def _dispersion(bank: EvaluationSet, agreed: DispersionSample) -> Iterator[Finding]:
+    """Two items called twice are the least that varies; what is asked again is of the sample."""
+    sample = bank.sample
+    sizes = bank.strata if sample.method == "full" or sample.per_stratum is None else sample.per_stratum
+    most = sum(sizes.values())
+    for name, value, top in (("items", agreed.items, most), ("repeats", agreed.repeats, None)):
+        if value < 2 or (top is not None and value > top):
+            yield Finding(
+                "SLV-C018",
+                ("repetitions", "dispersion_sample", name),
+                Text(f"`{name}: {value}` no mide dispersión", f"`{name}: {value}` measures no dispersion"),
+                Text(f"escriba de 2 a {top}", f"write 2 to {top}")
+                if top is not None
+                else Text("escriba 2 o más; 8 es usual", "write 2 or more; 8 is usual"),
+            )
 
 
 def _strata(bank: EvaluationSet) -> Iterator[Finding]:

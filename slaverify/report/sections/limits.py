@@ -156,7 +156,11 @@ def _l02(facts: Facts, args: JsonObject) -> Iterator[Node]:
 
 def _l03(facts: Facts, args: JsonObject) -> Iterator[Node]:
     times = _count(args, "repetitions")
-    if times <= 1:
+    sample = args.get("sample")
+    if isinstance(sample, Mapping):
+        values = {name: _count(sample, name) for name in ("items", "repeats")}
+        yield _say("L03.sampled", **values, icc=_real(sample.get("icc")))
+    elif times <= 1:
         yield _say("L03.once")
     else:
         yield _say("L03.repeated", n=times, icc=_real(args.get("icc")))

@@ -22,6 +22,7 @@ from slaverify.report.words import (
     foreign,
     heading,
     paragraph,
+    real,
     say,
     section,
     table,
@@ -100,6 +101,9 @@ RULE_REASONS = frozenset(
 """Reasons of rules that the catalogues put in words; others are printed as their code."""
 
 
+DISPERSION_REASONS = frozenset({"no_variation", "too_few_items", "not_counted"})
+
+
 def results(facts: Facts) -> Node:
     """Return section 3."""
     blocks: list[JsonValue] = [heading("section.results", id="results"), *_charts(facts), _table(facts)]
@@ -112,7 +116,7 @@ def results(facts: Facts) -> Node:
     blocks.extend(_wrong(facts))
     blocks.extend(paths(facts))
     blocks.append(heading("results.apart", 3))
-    blocks.append(bullets([_abstentions(facts), _confidence(facts), _dispersion(facts)]))
+    blocks.append(bullets([_abstentions(facts), _confidence(facts), _dispersion(facts), *_again(facts)]))
     blocks.extend(_references(facts))
     return section("results", blocks)
 
@@ -331,6 +335,26 @@ def _dispersion(facts: Facts) -> Node:
     if isinstance(times, int) and times > 1:
         return say("results.dispersion_seen", n=times)
     return say("results.dispersion_absent")
+
+
+def _again(facts: Facts) -> Iterator[Node]:
+    """Say how much the answers to what was asked again varied: nothing of it is counted."""
+    found = facts.dispersion
+    if found is None:
+        return
+    yield say("dispersion.asked", items=integer(found, "items"), repeats=integer(found, "repeats"))
+    entries = {text(entry, "id"): entry for entry in objects(found.get("metrics"))}
+    for metric in facts.metrics:
+        entry = entries.get(metric.id)
+        if entry is None:
+            continue
+        reason = str(entry.get("reason"))
+        if reason in DISPERSION_REASONS:
+            yield say(f"dispersion.{reason}", metric=foreign(metric.name))
+        else:
+            ends: dict[str, JsonValue] = {name: real(text(entry, name), 2) for name in ("icc", "low", "high")}
+            n, undecided = integer(entry, "items"), integer(entry, "undecided")
+            yield say("dispersion.metric", metric=foreign(metric.name), items=n, undecided=undecided, **ends)
 
 
 def _abstentions(facts: Facts) -> Node:
