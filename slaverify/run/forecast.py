@@ -83,7 +83,7 @@ def forecast(
     call = spec.call
     sizes = contract.evaluation_set.sample.per_stratum or contract.evaluation_set.strata
     items = sum(sizes.values())
-    exchanges = items * contract.repetitions.per_item
+    exchanges = items * contract.repetitions.per_item + _beside(contract)
     doubt = contract.verdict.inconclusive
     # A second stage is sent only where the first leaves the doubt: it is in what a run takes at the most.
     later = sum(doubt.extend.per_stratum.values()) if isinstance(doubt, Extend) else 0
@@ -121,6 +121,13 @@ def forecast(
 
 def _by_rate(requests: int, rate_per_s: Decimal | None) -> Decimal:
     return Decimal(0) if rate_per_s is None else requests / rate_per_s
+
+
+def _beside(contract: Contract) -> int:
+    """Return the exchanges beside the sample: the arms (of a twin the original is asked too), and what is repeated."""
+    arms, again = contract.evaluation_set.sample.arms, contract.repetitions.dispersion_sample
+    more = 0 if again is None else again.items * again.repeats
+    return (arms.anchor + 2 * arms.twin + arms.probe) * contract.repetitions.per_item + more
 
 
 def _seconds(value: Decimal) -> int:

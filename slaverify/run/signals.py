@@ -1,6 +1,6 @@
 """Signals of a run: what its exchanges have in common that no single one shows. They change no outcome. Pure.
 
-1. Of each exchange of the current version `seen` keeps a row of fixed length: digests of 64 bits, no text. Rows of any
+1. Of each exchange of the current version `seen` keeps a row of 80 bytes: digests of 64 bits, no text. Rows of any
    number of processes are joined in any order; memory grows with the exchanges, never with the bodies.
 2. `signals_of` goes over all rows, once or twice for each signal, and gives the positions in the plan.
 3. `run/signals.json` holds them. Those of level `pattern` become events of the score records.
@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntFlag
+from functools import lru_cache
 from hashlib import sha256
-from itertools import groupby, pairwise
+from itertools import groupby
 from struct import Struct
-from typing import NamedTuple
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract.words import Outcome, PatternEvent
@@ -34,36 +33,15 @@ PARTIAL = 100
 """A cut body in more than one of so many planned exchanges is a pattern."""
 INPUT_TENTHS = 6
 """Tenths of our own estimate of the input tokens below which the input seems cut."""
+SHORT = 256
+"""Longest text whose digest is remembered, characters: what is remembered must not grow with what a vendor sends."""
 _ANSWERS = frozenset(word.value for word in (Outcome.ANSWERED, Outcome.REFUSED, Outcome.TRUNCATED, Outcome.EMPTY))
 _HITS = ("hit", "HIT")
-_ROW = Struct("!L8QB")
 _WORDS = re.compile(r"[^\W_]+")
-
-
-class _Mark(IntFlag):
-    """What is known of one exchange by itself."""
-
-    CUT = 1
-    LATE = 2
-    OUTSIDE = 4
-    SLOW = 8
-    KEPT = 16
-    INPUT = 32
-
-
-class _Row(NamedTuple):
-    """One exchange: its position, digests (0: there is none), marks. `repeat` is of the item and the bytes together."""
-
-    position: int
-    item: int
-    text: int
-    letters: int
-    repeat: int
-    version: int
-    fingerprint: int
-    spki: int
-    confidence: int
-    marks: int
+_ROW = Struct("=10Q")
+"""A row: position, digests (0: there is none), marks. `repeat` is of the item and the bytes together."""
+_POSITION, _ITEM, _TEXT, _LETTERS, _REPEAT, _VERSION, _FINGERPRINT, _SPKI, _CONFIDENCE, _MARKS = range(10)
+_CUT, _LATE, _OUTSIDE, _SLOW, _KEPT, _INPUT = (1 << bit for bit in range(6))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +85,21 @@ def seen(
     answered = line["outcome"] in _ANSWERS
     item, flags, spent = str(line["item_id"]), line["flags"], line["last_byte_ms"]
     words = flags if isinstance(flags, list | tuple) else ()
-    marks = _Mark.CUT * ("cut_body" in words) | _Mark.LATE * ("late" in words)
-    marks |= _Mark.OUTSIDE * ("outside_window" in words)
+    marks = _CUT * ("cut_body" in words) | _LATE * ("late" in words) | _OUTSIDE * ("outside_window" in words)
     if answered and ceiling_ms is not None and isinstance(spent, int):
-        marks |= _Mark.SLOW * (spent > ceiling_ms)
+        marks |= _SLOW * (spent > ceiling_ms)
     mac, version = line["response_mac"], line["engine_version"]
     repeat = _digest(f"{item} {mac}") if answered and isinstance(mac, str) else 0
     text = letters = fingerprint = confidence = 0
     if record is not None and reading is not None:
         if line["outcome"] == Outcome.ANSWERED and reading.answer is not None:
             text, letters = _digest(reading.answer.text), _digest(_letters(reading.answer.text))
-            confidence = _digest(reading.confidence)
-        fingerprint = _digest(reading.fingerprint)
-        marks |= _Mark.KEPT * (reading.response_id is not None or _from_cache(record))
-        marks |= _Mark.INPUT * _input_cut(record, reading.input_tokens, template)
-    echo, spki = (_digest(one if isinstance(one, str) else None) for one in (version, record and record.spki))
+            confidence = _named(reading.confidence)
+        fingerprint = _named(reading.fingerprint)
+        marks |= _KEPT * (reading.response_id is not None or _from_cache(record))
+        marks |= _INPUT * _input_cut(record, reading.input_tokens, template)
+    echo = _named(version if isinstance(version, str) else None)
+    spki = _named(None if record is None else record.spki)
     return _ROW.pack(position, _digest(item), text, letters, repeat, echo, fingerprint, spki, confidence, marks)
 
 
@@ -141,23 +119,27 @@ def size_of(planned: Iterable[PlannedExchange]) -> RunSize:
 
 def signals_of(rows: bytes | bytearray, size: RunSize) -> tuple[Signal, ...]:
     """Return the signals of a run, in a fixed order, from the rows of all its exchanges in any order."""
-    many = max(MANY[0], size.questions // MANY[1])
-    partial = _marked(rows, _Mark.CUT)
+    run, many = _Columns(rows), max(MANY[0], size.questions // MANY[1])
+    partial = run.marked(_CUT)
+    repeated = run.repeated()
+    kept = frozenset(run.marked(_KEPT))
     found: list[tuple[str, str, Iterable[int]]] = [
-        (PatternEvent.CONSTANT_OUTPUT, "pattern", _constant(rows, many)),
-        (PatternEvent.DUPLICATE_ANSWER_BYTES, "pattern", (row.position for row in _repeated(rows))),
-        (PatternEvent.CONSTANT_CONFIDENCE, "pattern", _constant_confidence(rows, many)),
+        (PatternEvent.CONSTANT_OUTPUT, "pattern", run.constant(many)),
+        (PatternEvent.DUPLICATE_ANSWER_BYTES, "pattern", repeated),
+        (PatternEvent.CONSTANT_CONFIDENCE, "pattern", run.constant_confidence(many)),
         (PatternEvent.PARTIAL_BODY, "pattern", partial if len(partial) * PARTIAL > size.exchanges else ()),
-        (PatternEvent.LATENCY_CEILING, "pattern", _marked(rows, _Mark.SLOW)),
-        ("identical_answers", "signal", _identical(rows)),
-        ("cached_repeat", "signal", (row.position for row in _repeated(rows) if row.marks & _Mark.KEPT)),
-        ("input_cut", "signal", _marked(rows, _Mark.INPUT)),
-        ("late", "signal", _marked(rows, _Mark.LATE)),
-        ("outside_window", "signal", _marked(rows, _Mark.OUTSIDE)),
-        *((f"drift_{name}", "identity", _drift(rows, column)) for name, column in _DRIFTS),
+        (PatternEvent.LATENCY_CEILING, "pattern", run.marked(_SLOW)),
+        ("identical_answers", "signal", run.identical()),
+        ("cached_repeat", "signal", [one for one in repeated if one in kept]),
+        ("input_cut", "signal", run.marked(_INPUT)),
+        ("late", "signal", run.marked(_LATE)),
+        ("outside_window", "signal", run.marked(_OUTSIDE)),
+        ("drift_echo", "identity", run.drift(_VERSION)),
+        ("drift_fingerprint", "identity", run.drift(_FINGERPRINT)),
+        ("drift_spki", "identity", run.drift(_SPKI)),
     ]
     return tuple(
-        Signal(str(code), level, _items(rows, frozenset(positions)), positions)
+        Signal(str(code), level, run.items(frozenset(positions)), positions)
         for code, level, those in found
         if (positions := tuple(sorted(those)))
     )
@@ -188,68 +170,90 @@ def patterns_of(stored: JsonObject, plan: Plan) -> dict[tuple[str, int, str], tu
     return marked
 
 
-def _rows(rows: bytes | bytearray) -> Iterator[_Row]:
-    return (_Row._make(values) for values in _ROW.iter_unpack(rows))
+class _Columns:
+    """The rows by column: one is made when it is looked at, and none is kept."""
+
+    def __init__(self, rows: bytes | bytearray) -> None:
+        self._words = memoryview(rows).cast("Q")
+
+    def of(self, column: int) -> list[int]:
+        """Return one column, in the order of the rows."""
+        return self._words[column :: _ROW.size // 8].tolist()
+
+    def pairs(self, column: int, other: int = _POSITION) -> Iterator[tuple[int, int]]:
+        """Return two columns side by side."""
+        return zip(self.of(column), self.of(other), strict=True)
+
+    def marked(self, mark: int) -> list[int]:
+        """Return the positions that have a mark."""
+        return [position for marks, position in self.pairs(_MARKS) if marks & mark]
+
+    def within(self, column: int, values: Container[int]) -> list[int]:
+        """Return the positions whose value is one of these."""
+        return [position for value, position in self.pairs(column) if value in values]
+
+    def items(self, positions: Container[int]) -> int:
+        """Return how many items these positions are of."""
+        return len({item for item, position in self.pairs(_ITEM) if position in positions})
+
+    def constant(self, many: int) -> list[int]:
+        """Return where one text (its letters and digits) answers more than `many` different questions."""
+        often = {letters: set[int]() for letters, count in self.counted(_LETTERS) if count > many}
+        for letters, item in self.pairs(_LETTERS, _ITEM) if often else ():
+            if letters in often:
+                often[letters].add(item)
+        shared = {letters for letters, items in often.items() if len(items) > many}
+        return self.within(_LETTERS, shared) if shared else []
+
+    def constant_confidence(self, many: int) -> list[int]:
+        """Return where a confidence is stated, if it is the same one in more than `many` questions and no other is."""
+        stated = set(self.of(_CONFIDENCE)) - {0}
+        if len(stated) != 1:
+            return []
+        positions = self.within(_CONFIDENCE, stated)
+        return positions if self.items(frozenset(positions)) > many else []
+
+    def identical(self) -> list[int]:
+        """Return where one text answers several items."""
+        twice = {text for text, count in self.counted(_TEXT) if count > 1}
+        first: dict[int, int] = {}
+        shared = {
+            text for text, item in self.pairs(_TEXT, _ITEM) if text in twice and first.setdefault(text, item) != item
+        }
+        return self.within(_TEXT, shared) if shared else []
+
+    def repeated(self) -> list[int]:
+        """Return the calls of an item whose bytes an earlier call of it had. A deterministic engine does that."""
+        twice = {repeat for repeat, count in self.counted(_REPEAT) if count > 1}
+        first: dict[int, int] = {}
+        for repeat, position in self.pairs(_REPEAT) if twice else ():
+            if repeat in twice:
+                first[repeat] = min(position, first.get(repeat, position))
+        calls = self.pairs(_REPEAT) if twice else ()
+        return [position for repeat, position in calls if repeat in twice and position != first[repeat]]
+
+    def drift(self, column: int) -> list[int]:
+        """Return where a value differs from the first one of the run."""
+        known = min(((position, value) for value, position in self.pairs(column) if value), default=None)
+        if known is None:
+            return []
+        return [position for value, position in self.pairs(column) if value not in (0, known[1])]
+
+    def counted(self, column: int) -> Iterator[tuple[int, int]]:
+        """Yield each value of a column and how often it stands there; sorted, so that no table of them is kept."""
+        for value, run in groupby(sorted(self.of(column))):
+            if value:
+                yield value, sum(1 for _ in run)
 
 
-def _items(rows: bytes | bytearray, positions: frozenset[int]) -> int:
-    return len({row.item for row in _rows(rows) if row.position in positions})
+@lru_cache(maxsize=256)
+def _short(text: str) -> int:
+    return _digest(text)
 
 
-def _marked(rows: bytes | bytearray, mark: _Mark) -> list[int]:
-    return [row.position for row in _rows(rows) if row.marks & mark]
-
-
-def _constant(rows: bytes | bytearray, many: int) -> Iterator[int]:
-    """Yield where one text (its letters and digits) answers more than `many` different questions."""
-    runs = groupby(sorted(row.letters for row in _rows(rows) if row.letters))
-    often = {letters: set[int]() for letters, run in runs if sum(1 for _ in run) > many}
-    for row in _rows(rows) if often else ():
-        if row.letters in often:
-            often[row.letters].add(row.item)
-    shared = {letters for letters, items in often.items() if len(items) > many}
-    return (row.position for row in _rows(rows) if row.letters in shared) if shared else iter(())
-
-
-def _constant_confidence(rows: bytes | bytearray, many: int) -> list[int]:
-    """Return where a confidence is stated, if it is the same one in more than `many` questions and no other is."""
-    first = next((row.confidence for row in _rows(rows) if row.confidence), 0)
-    if any(row.confidence not in (0, first) for row in _rows(rows)):
-        return []
-    items = {row.item for row in _rows(rows) if row.confidence}
-    return [row.position for row in _rows(rows) if row.confidence] if len(items) > many else []
-
-
-def _identical(rows: bytes | bytearray) -> Iterator[int]:
-    """Yield where one text answers several items."""
-    twice = _more_than_once(row.text for row in _rows(rows))
-    first: dict[int, int] = {}
-    shared = {row.text for row in _rows(rows) if row.text in twice and first.setdefault(row.text, row.item) != row.item}
-    return (row.position for row in _rows(rows) if row.text in shared)
-
-
-def _repeated(rows: bytes | bytearray) -> list[_Row]:
-    """Return the calls of an item whose bytes an earlier call of it had. Equal bytes may be a deterministic engine."""
-    twice = _more_than_once(row.repeat for row in _rows(rows))
-    groups: dict[int, list[_Row]] = {}
-    for row in _rows(rows):
-        if row.repeat in twice:
-            groups.setdefault(row.repeat, []).append(row)
-    return [row for group in groups.values() for row in sorted(group)[1:]]
-
-
-def _more_than_once(values: Iterable[int]) -> set[int]:
-    return {one for one, other in pairwise(sorted(filter(None, values))) if one == other}
-
-
-_DRIFTS = (("echo", 5), ("fingerprint", 6), ("spki", 7))
-"""What may change during a run, and its place in a row."""
-
-
-def _drift(rows: bytes | bytearray, column: int) -> list[int]:
-    """Return where a value differs from the first one of the run."""
-    known = min((row for row in _rows(rows) if row[column]), default=None)
-    return [] if known is None else [row.position for row in _rows(rows) if row[column] not in (0, known[column])]
+def _named(text: str | None) -> int:
+    """Return the digest of a text that is the same for many exchanges, as a version is."""
+    return 0 if text is None else _short(text) if len(text) <= SHORT else _digest(text)
 
 
 def _digest(text: str | None) -> int:

@@ -389,4 +389,5 @@ def test_the_dispersion_sample_is_told_by_metric():
         html = html_of(bundle)
         assert "30 preguntas de la muestra se hicieron 8 veces más" in html and words in html
         assert "ICC 0,41 (de 0,28 a 0,57), sobre 28 preguntas" in html
+    assert "no medida, porque cada pregunta se hizo una vez" not in html
     assert "asked 8 more times" in html_of(bundle, "en")

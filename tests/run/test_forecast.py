@@ -99,3 +99,12 @@ def test_the_command_sends_nothing_reads_no_secret_and_names_ignored_proxies(tmp
     assert "HTTPS_PROXY" in plain.stderr
     assert SECRET not in plain.stdout + plain.stderr + told.stdout + told.stderr
     assert json.loads(told.stdout)["exchanges"] == 150
+
+
+def test_what_is_asked_beside_the_sample_is_counted():
+    arms = {"anchor": 2, "twin": 3, "probe": 4}
+    again = {"items": 30, "repeats": 8}
+    plain_one, more = model(), model(evaluation_set__sample__arms=arms, repetitions__dispersion_sample=again)
+    one, two = (forecast(found, compile_endpoint(found)) for found in (plain_one, more))
+    assert two.exchanges - one.exchanges == 2 + 2 * 3 + 4 + 30 * 8
+    assert two.most_requests - one.most_requests == (2 + 6 + 4 + 240) * plain_one.endpoint.call.attempts

@@ -334,6 +334,8 @@ def _dispersion(facts: Facts) -> Node:
     times = facts.agreed("repetitions.per_item")
     if isinstance(times, int) and times > 1:
         return say("results.dispersion_seen", n=times)
+    if facts.dispersion is not None:
+        return say("dispersion.once")
     return say("results.dispersion_absent")
 
 
