@@ -137,9 +137,7 @@ def _measure(contract: Contract, speech: Speech) -> Section:
                 f"The promise speaks of: {bank.frame.population}. How they were chosen: {bank.frame.selection}.",
             )
         )
-    calls = contract.repetitions.per_item
-    if calls > 1:
-        lines.append(speech.t(f"Cada pregunta se hace {calls} veces.", f"Each question is asked {calls} times."))
+    lines += _calls(contract, speech)
     judged = contract.method.judge_stage.strata if contract.judge is not None else ()
     if contract.judge is not None and judged:
         families = ", ".join(member.family for member in contract.judge.panel)
@@ -166,6 +164,19 @@ def _measure(contract: Contract, speech: Speech) -> Section:
         )
     )
     return Section(speech.t("Cómo se mide", "How it is measured"), tuple(lines))
+
+
+def _calls(contract: Contract, speech: Speech) -> Iterator[str]:
+    calls, again = contract.repetitions.per_item, contract.repetitions.dispersion_sample
+    if calls > 1:
+        yield speech.t(f"Cada pregunta se hace {calls} veces.", f"Each question is asked {calls} times.")
+    if again is not None:
+        yield speech.t(
+            f"Además, {again.items} de ellas se hacen {again.repeats} veces más, para informar cuánto varía el "
+            "servicio; eso no cuenta para el resultado.",
+            f"Besides, {again.items} of them are asked {again.repeats} more times, to tell how much the service "
+            "varies; that does not count for the result.",
+        )
 
 
 def _draw(contract: Contract, speech: Speech) -> str:

@@ -10,6 +10,7 @@ from slaverify.contract.model.metrics import Extend, Metric, Retest
 from slaverify.contract.model.root import Contract
 from slaverify.contract.numbers import derived_numbers, metric_n, metric_strata
 from slaverify.contract.speech import Speech
+from slaverify.contract.words import PatternEvent
 from slaverify.errors import Text
 
 PASS, BREACH, OPEN = (
@@ -17,6 +18,28 @@ PASS, BREACH, OPEN = (
     Text("NO CUMPLE", "BREACH"),
     Text("NO CONCLUYENTE", "INCONCLUSIVE"),
 )
+
+
+_PATTERNS = {
+    PatternEvent.CONSTANT_OUTPUT: Text(
+        "un mismo texto para muchas preguntas distintas", "one text for many different questions"
+    ),
+    PatternEvent.DUPLICATE_ANSWER_BYTES: Text(
+        "la misma respuesta, byte por byte, al repetir una pregunta",
+        "the same answer, byte for byte, when a question is repeated",
+    ),
+    PatternEvent.CONSTANT_CONFIDENCE: Text(
+        "la misma confianza declarada en todas las respuestas", "the same declared confidence in all answers"
+    ),
+    PatternEvent.PARTIAL_BODY: Text(
+        "respuestas cortadas a medio camino en más del 1 % de las consultas",
+        "answers cut half-way in more than 1 % of the exchanges",
+    ),
+    PatternEvent.LATENCY_CEILING: Text("una respuesta sobre el techo de tiempo", "an answer above the time ceiling"),
+    PatternEvent.DECLARED_TRACE_ONLY: Text(
+        "un camino que solo el proveedor declara", "a path that only the vendor declares"
+    ),
+}
 
 
 def results_section(contract: Contract, speech: Speech, chances: Mapping[str, Chance]) -> Section:
@@ -44,11 +67,28 @@ def results_section(contract: Contract, speech: Speech, chances: Mapping[str, Ch
             f"If the result is {speech.say(OPEN)}: {inconclusive_words(contract, speech)}",
         )
     ]
+    patterns = contract.verdict.integrity.binding_patterns
+    if patterns:
+        shown = "; ".join(pattern_words(contract, PatternEvent(code), speech) for code in patterns)
+        after.append(
+            speech.t(
+                f"Aunque las cuentas alcancen, el resultado es {speech.say(OPEN)} si se ve: {shown}.",
+                f"Even if the counts suffice, the result is {speech.say(OPEN)} if this is seen: {shown}.",
+            )
+        )
     for metric in contract.metrics:
         chance = chances.get(metric.id)
         if chance is not None and metric.severity == "binding":
             after.append(f"• {_chance(metric, chance, speech)}")
     return Section(speech.t("Qué significa cada resultado", "What each result means"), (*lines, *after), tuple(rows))
+
+
+def pattern_words(contract: Contract, code: PatternEvent, speech: Speech) -> str:
+    """Say what a pattern is that takes PASS away."""
+    if code == PatternEvent.LATENCY_CEILING and contract.verdict.integrity.latency_ceiling_s is not None:
+        ceiling = speech.number(contract.verdict.integrity.latency_ceiling_s)
+        return speech.t(f"una respuesta que tarda más de {ceiling} s", f"an answer that takes more than {ceiling} s")
+    return speech.say(_PATTERNS[code])
 
 
 def _numbers(contract: Contract, metric: Metric, speech: Speech) -> tuple[str, ...]:

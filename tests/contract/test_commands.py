@@ -13,7 +13,7 @@ import pytest
 from slaverify.cli import run
 from slaverify.contract.load import dump_yaml, load_contract, load_draft
 from slaverify.resources import resource
-from tests.contract.support import DEMO, raw_tree, set_at
+from tests.contract.support import DEMO, FULL, raw_tree, set_at
 
 EXAMPLE = resource("contratos", "asistente-normativo-cl.yaml")
 ANSWERS = [
@@ -388,3 +388,20 @@ def test_schema_is_current(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     assert run(["contract", "schema", "--check"]) == 0
     assert run(["contract", "schema", "--out", str(tmp_path / "s.json")]) == 0
     assert json.loads((tmp_path / "s.json").read_text("utf-8"))["$id"] == "urn:slaverify:schema:contract:1"
+
+
+def test_explain_says_what_is_asked_again_and_what_takes_pass_away() -> None:
+    from slaverify.cli.commands.contract_explain import page_html, page_of
+
+    tree = raw_tree(FULL)
+    patterns = ["constant_output", "duplicate_answer_bytes", "constant_confidence", "partial_body"]
+    tree["verdict"]["integrity"].update(
+        binding_patterns=[*patterns, "latency_ceiling", "declared_trace_only"], latency_ceiling_s="2.5"
+    )
+    loaded = load_contract_of(tree)
+    spanish, english = (page_html(page_of(loaded, language)) for language in ("es", "en"))
+    assert "un mismo texto para muchas preguntas distintas" in spanish
+    assert "una respuesta que tarda más de 2.5 s" in spanish, "es-MX writes a point"
+    assert "30 de ellas se hacen 8 veces más" in spanish
+    assert "more than 2.5 s" in english and "30 of them are asked 8 more times" in english
+    assert "one text for many different questions" in english and "a path that only the vendor declares" in english

@@ -391,3 +391,14 @@ def test_the_dispersion_sample_is_told_by_metric():
         assert "ICC 0,41 (de 0,28 a 0,57), sobre 28 preguntas" in html
     assert "no medida, porque cada pregunta se hizo una vez" not in html
     assert "asked 8 more times" in html_of(bundle, "en")
+
+
+def test_a_pattern_that_binds_is_not_undone_by_more_questions():
+    bundle = sample.bundle("INCONCLUSIVE")
+    decided = loads_object(bundle.files["decision/decision.json"])
+    decided["metrics"][0]["reason"] = "binding_pattern"
+    bundle.files["decision/decision.json"] = jcs(decided)
+    html = html_of(bundle)
+    assert "se vio un patrón que el contrato excluye" in html and "más preguntas no lo deshacen" in html
+    assert "2.190" not in html, "nobody is told how many questions would settle it"
+    assert "2.190" in html_of(sample.bundle("INCONCLUSIVE"))

@@ -85,6 +85,9 @@ def _inconclusive(facts: Facts) -> Iterator[Node]:
     if any(one.reason == "leak_signal" for one in facts.metrics):
         # More items of a set that is known would decide nothing.
         yield say("next.leak")
+    elif any(one.reason == "binding_pattern" for one in facts.metrics):
+        # Nor would more items undo a pattern that was seen.
+        yield say("next.pattern")
     elif metric is not None:
         yield _settle(metric.result)
     yield _items_left(facts)
