@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import pairwise
 
 from slaverify.canonical import JsonObject, JsonValue, StrictJsonError, loads_jsonl
@@ -106,7 +107,7 @@ def derive_outcomes(
     except (ValueError, KeyError) as error:
         raise _malformed(EXCHANGES, str(error)) from error
     mismatches: list[Mismatch] = []
-    rows = bytearray()
+    rows = BytesIO()
     ended: dict[_CallKey, DerivedExchange] = {}
     by_call = _by_call(_ordered(lines))
     planned = {_call(exchange): exchange for exchange in plan.exchanges}
@@ -116,7 +117,7 @@ def derive_outcomes(
         recorded = [lines[number] for number in numbers]
         derived, expected, row = _derive(spec, rules, planned[call], group, recorded, key)
         ended[call] = derived
-        rows += row
+        rows.write(row)
         for number, line, again in zip(numbers, recorded, expected, strict=True):
             mismatches.extend(_compare(number + 1, line, again))
     whole = complete_run(plan, ended)
@@ -134,14 +135,14 @@ def recorded_run(plan: Plan, outcomes: RecordFile, ceiling_ms: int | None = None
     by_call = _by_call(_ordered(lines))
     planned = {_call(exchange): exchange for exchange in plan.exchanges}
     _all_planned(by_call, planned)
-    rows = bytearray()
+    rows = BytesIO()
     ended: dict[_CallKey, DerivedExchange] = {}
     for call, numbers in by_call.items():
         try:
             ended[call] = _recorded(planned[call], [lines[number] for number in numbers])
         except (ValueError, KeyError) as error:
             raise _malformed(OUTCOMES, f"{call[0]}: {error}") from error
-        rows += seen(planned[call].position, lines[numbers[-1]], ceiling_ms=ceiling_ms)
+        rows.write(seen(planned[call].position, lines[numbers[-1]], ceiling_ms=ceiling_ms))
     whole = complete_run(plan, ended)
     return DerivedRun(whole.exchanges, whole.counts, signals_of(rows, size_of(reached(plan, ended).exchanges)))
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from slaverify.canonical import jcs
@@ -57,7 +58,6 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
     Raises: EndpointError SLV-N030 if a stored outcome or batch root does not follow from the stored bytes.
     """
     work = _Lines(journal.path, spec, rules, journal.mac_key, _cuts(journal), Stretches(journal.batches()))
-    rows = bytearray()
     trees: dict[int, Frontier] = {}
     counted: Counter[Outcome] = Counter()
     with ExitStack() as stack:
@@ -65,11 +65,12 @@ def export_run(journal: Journal, spec: EndpointSpec, rules: RunRules, plan: Plan
         exchanges = stack.enter_context(_replacing(folder / EXCHANGES))
         _write_plan(journal, plan, stack.enter_context(_replacing(folder / PLAN)))
         signals = stack.enter_context(_replacing(folder / SIGNALS))
+        rows = stack.enter_context(TemporaryFile(dir=folder / "run"))
         exchanges.write(jcs({"nonce": journal.nonce(EXCHANGES)}) + b"\n")
         for written, wire, facts, row in over_slices(journal, work.of_slice):
             outcomes.write(written)
             exchanges.write(wire)
-            rows += row
+            rows.write(row)
             told = json.loads(facts)
             counted.update({Outcome(word): count for word, count in told["outcomes"].items()})
             for line, number in zip(written.splitlines(), told["batches"], strict=True):

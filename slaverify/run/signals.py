@@ -1,7 +1,7 @@
 """Signals of a run: what its exchanges have in common that no single one shows. They change no outcome. Pure.
 
 1. Of each exchange of the current version `seen` keeps a row of 80 bytes: digests of 64 bits, no text. Rows of any
-   number of processes are joined in any order; memory grows with the exchanges, never with the bodies.
+   number of processes are joined in any order, in memory or in a file.
 2. `signals_of` goes over all rows, once or twice for each signal, and gives the positions in the plan.
 3. `run/signals.json` holds them. Those of level `pattern` become events of the score records.
 
@@ -11,6 +11,7 @@ Source: docs/spec/run.md, section "Signals".
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
 from struct import Struct
+from typing import BinaryIO
 
 from slaverify.canonical import JsonObject, JsonValue
 from slaverify.contract.words import Outcome, PatternEvent
@@ -33,6 +35,8 @@ PARTIAL = 100
 """A cut body in more than one of so many planned exchanges is a pattern."""
 INPUT_TENTHS = 6
 """Tenths of our own estimate of the input tokens below which the input seems cut."""
+_PART = 20_000
+"""Values that are sorted at once: Python integers weigh four times what their columns do."""
 SHORT = 256
 """Longest text whose digest is remembered, characters: what is remembered must not grow with what a vendor sends."""
 _ANSWERS = frozenset(word.value for word in (Outcome.ANSWERED, Outcome.REFUSED, Outcome.TRUNCATED, Outcome.EMPTY))
@@ -117,20 +121,19 @@ def size_of(planned: Iterable[PlannedExchange]) -> RunSize:
     return RunSize(calls.total(), calls[0])
 
 
-def signals_of(rows: bytes | bytearray, size: RunSize) -> tuple[Signal, ...]:
+def signals_of(rows: BinaryIO, size: RunSize) -> tuple[Signal, ...]:
     """Return the signals of a run, in a fixed order, from the rows of all its exchanges in any order."""
     run, many = _Columns(rows), max(MANY[0], size.questions // MANY[1])
-    partial = run.marked(_CUT)
-    repeated = run.repeated()
-    kept = frozenset(run.marked(_KEPT))
-    found: list[tuple[str, str, Iterable[int]]] = [
+    partial, repeated = run.marked(_CUT), run.repeated()
+    kept = frozenset(run.marked(_KEPT)) if repeated else frozenset()
+    found: list[tuple[str, str, array[int]]] = [
         (PatternEvent.CONSTANT_OUTPUT, "pattern", run.constant(many)),
         (PatternEvent.DUPLICATE_ANSWER_BYTES, "pattern", repeated),
         (PatternEvent.CONSTANT_CONFIDENCE, "pattern", run.constant_confidence(many)),
-        (PatternEvent.PARTIAL_BODY, "pattern", partial if len(partial) * PARTIAL > size.exchanges else ()),
+        (PatternEvent.PARTIAL_BODY, "pattern", partial if len(partial) * PARTIAL > size.exchanges else array("Q")),
         (PatternEvent.LATENCY_CEILING, "pattern", run.marked(_SLOW)),
         ("identical_answers", "signal", run.identical()),
-        ("cached_repeat", "signal", [one for one in repeated if one in kept]),
+        ("cached_repeat", "signal", array("Q", (one for one in repeated if one in kept))),
         ("input_cut", "signal", run.marked(_INPUT)),
         ("late", "signal", run.marked(_LATE)),
         ("outside_window", "signal", run.marked(_OUTSIDE)),
@@ -139,9 +142,9 @@ def signals_of(rows: bytes | bytearray, size: RunSize) -> tuple[Signal, ...]:
         ("drift_spki", "identity", run.drift(_SPKI)),
     ]
     return tuple(
-        Signal(str(code), level, run.items(frozenset(positions)), positions)
-        for code, level, those in found
-        if (positions := tuple(sorted(those)))
+        Signal(str(code), level, run.items(positions), tuple(positions))
+        for code, level, positions in found
+        if positions
     )
 
 
@@ -171,79 +174,95 @@ def patterns_of(stored: JsonObject, plan: Plan) -> dict[tuple[str, int, str], tu
 
 
 class _Columns:
-    """The rows by column: one is made when it is looked at, and none is kept."""
+    """The rows by column: one is made when it is looked at, and none is kept. Positions are ascending."""
 
-    def __init__(self, rows: bytes | bytearray) -> None:
-        self._words = memoryview(rows).cast("Q")
+    def __init__(self, rows: BinaryIO) -> None:
+        self._rows = rows
 
-    def of(self, column: int) -> list[int]:
+    def of(self, column: int) -> array[int]:
         """Return one column, in the order of the rows."""
-        return self._words[column :: _ROW.size // 8].tolist()
+        found = array("Q")
+        self._rows.seek(0)
+        while chunk := self._rows.read(_ROW.size * 4096):
+            found.frombytes(memoryview(chunk).cast("Q")[column :: _ROW.size // 8].tobytes())
+        return found
 
     def pairs(self, column: int, other: int = _POSITION) -> Iterator[tuple[int, int]]:
         """Return two columns side by side."""
         return zip(self.of(column), self.of(other), strict=True)
 
-    def marked(self, mark: int) -> list[int]:
+    def marked(self, mark: int) -> array[int]:
         """Return the positions that have a mark."""
-        return [position for marks, position in self.pairs(_MARKS) if marks & mark]
+        return _ascending(position for marks, position in self.pairs(_MARKS) if marks & mark)
 
-    def within(self, column: int, values: Container[int]) -> list[int]:
+    def within(self, column: int, values: Container[int]) -> array[int]:
         """Return the positions whose value is one of these."""
-        return [position for value, position in self.pairs(column) if value in values]
+        return _ascending(position for value, position in self.pairs(column) if value in values)
 
-    def items(self, positions: Container[int]) -> int:
-        """Return how many items these positions are of."""
-        return len({item for item, position in self.pairs(_ITEM) if position in positions})
+    def items(self, positions: array[int]) -> int:
+        """Return how many items these positions (at least one) are of."""
+        chosen = bytearray(max(positions[-1], max(self.of(_POSITION))) + 1)
+        for position in positions:
+            chosen[position] = 1
+        return _distinct(array("Q", (item for item, position in self.pairs(_ITEM) if chosen[position])))
 
-    def constant(self, many: int) -> list[int]:
+    def constant(self, many: int) -> array[int]:
         """Return where one text (its letters and digits) answers more than `many` different questions."""
-        often = {letters: set[int]() for letters, count in self.counted(_LETTERS) if count > many}
-        for letters, item in self.pairs(_LETTERS, _ITEM) if often else ():
-            if letters in often:
-                often[letters].add(item)
-        shared = {letters for letters, items in often.items() if len(items) > many}
-        return self.within(_LETTERS, shared) if shared else []
+        often = [letters for letters, count in _counted(self.of(_LETTERS)) if count > many]
+        shared = {
+            letters
+            for letters in often
+            if _distinct(array("Q", (item for found, item in self.pairs(_LETTERS, _ITEM) if found == letters))) > many
+        }
+        return self.within(_LETTERS, shared)
 
-    def constant_confidence(self, many: int) -> list[int]:
+    def constant_confidence(self, many: int) -> array[int]:
         """Return where a confidence is stated, if it is the same one in more than `many` questions and no other is."""
-        stated = set(self.of(_CONFIDENCE)) - {0}
-        if len(stated) != 1:
-            return []
-        positions = self.within(_CONFIDENCE, stated)
-        return positions if self.items(frozenset(positions)) > many else []
+        stated = self.of(_CONFIDENCE)
+        first = next(filter(None, stated), 0)
+        if not first or any(value not in (0, first) for value in stated):
+            return _ascending(())
+        positions = self.within(_CONFIDENCE, (first,))
+        return positions if self.items(positions) > many else _ascending(())
 
-    def identical(self) -> list[int]:
+    def identical(self) -> array[int]:
         """Return where one text answers several items."""
-        twice = {text for text, count in self.counted(_TEXT) if count > 1}
+        twice = {text for text, count in _counted(self.of(_TEXT)) if count > 1}
         first: dict[int, int] = {}
         shared = {
             text for text, item in self.pairs(_TEXT, _ITEM) if text in twice and first.setdefault(text, item) != item
         }
-        return self.within(_TEXT, shared) if shared else []
+        return self.within(_TEXT, shared)
 
-    def repeated(self) -> list[int]:
+    def repeated(self) -> array[int]:
         """Return the calls of an item whose bytes an earlier call of it had. A deterministic engine does that."""
-        twice = {repeat for repeat, count in self.counted(_REPEAT) if count > 1}
+        twice = {repeat for repeat, count in _counted(self.of(_REPEAT)) if count > 1}
         first: dict[int, int] = {}
-        for repeat, position in self.pairs(_REPEAT) if twice else ():
+        for repeat, position in self.pairs(_REPEAT):
             if repeat in twice:
                 first[repeat] = min(position, first.get(repeat, position))
-        calls = self.pairs(_REPEAT) if twice else ()
-        return [position for repeat, position in calls if repeat in twice and position != first[repeat]]
+        return _ascending(at for repeat, at in self.pairs(_REPEAT) if repeat in twice and at != first[repeat])
 
-    def drift(self, column: int) -> list[int]:
+    def drift(self, column: int) -> array[int]:
         """Return where a value differs from the first one of the run."""
-        known = min(((position, value) for value, position in self.pairs(column) if value), default=None)
-        if known is None:
-            return []
-        return [position for value, position in self.pairs(column) if value not in (0, known[1])]
+        known = min(((position, value) for value, position in self.pairs(column) if value), default=(0, 0))[1]
+        return _ascending(position for value, position in self.pairs(column) if value not in (0, known))
 
-    def counted(self, column: int) -> Iterator[tuple[int, int]]:
-        """Yield each value of a column and how often it stands there; sorted, so that no table of them is kept."""
-        for value, run in groupby(sorted(self.of(column))):
-            if value:
-                yield value, sum(1 for _ in run)
+
+def _ascending(positions: Iterable[int]) -> array[int]:
+    return array("Q", sorted(array("Q", positions)))
+
+
+def _counted(values: array[int]) -> Iterator[tuple[int, int]]:
+    """Yield each value but 0 and how often it stands there, part by part: no table of all values is made."""
+    parts = 1 + len(values) // _PART
+    for part in range(parts):
+        for value, run in groupby(sorted(value for value in values if value and value % parts == part)):
+            yield value, sum(1 for _ in run)
+
+
+def _distinct(values: array[int]) -> int:
+    return sum(1 for _ in _counted(values))
 
 
 @lru_cache(maxsize=256)

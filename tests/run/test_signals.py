@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from io import BytesIO
 
 import pytest
 from hypothesis import given
@@ -212,7 +213,7 @@ def test_the_candidate_of_a_change_check_has_no_signals():
 
 def test_what_failed_repeats_nothing():
     rows = seen(0, line("a", outcome="vendor_failure")) + seen(1, line("a", outcome="vendor_failure"))
-    assert signals_of(rows, RunSize(2, 1)) == ()
+    assert signals_of(BytesIO(rows), RunSize(2, 1)) == ()
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("xyz"), st.sampled_from("uv")), max_size=30), st.randoms())
@@ -221,8 +222,8 @@ def test_the_order_of_the_rows_is_nobodys(calls, random):
     rows = [seen(at, line(str(item), mac=mac, version=version)) for at, (item, mac, version) in enumerate(calls)]
     size = RunSize(len(calls), 6)
     shuffled = random.sample(rows, len(rows))
-    found = signals_of(b"".join(rows), size)
-    assert signals_of(b"".join(shuffled), size) == found
+    found = signals_of(BytesIO(b"".join(rows)), size)
+    assert signals_of(BytesIO(b"".join(shuffled)), size) == found
     by_code = {one.code: one.positions for one in found}
     first: dict[tuple[int, str], int] = {}
     repeated = tuple(at for at, (item, mac, _) in enumerate(calls) if first.setdefault((item, mac), at) != at)
