@@ -206,3 +206,29 @@ def test_a_figure_without_a_margin_is_not_called_weak() -> None:
     strong = build([{**ACCURACY, "threshold": "0.5", "margin": "0.4", "predicts": PREDICTED}])
     entry = results(strong, inputs(strong, run()), VALID)["metrics"][0]
     assert set(entry["limitations"]) == {"L03", "L08"}
+
+
+def test_what_is_excused_hides_nothing_that_comes_after_it() -> None:
+    """The first question was never sent and is excused: words, patterns and reasons of all others are counted."""
+    contract = build([ACCURACY], failed_calls={"not_sent": {"counts_as": {"excluded_up_to": 1}}})
+    rest = [record(i, **KINDS["wrong"], events=[LEAK, MANIPULATION]) for i in range(1, 4)]
+    entry = inputs(contract, [record(0, outcome="not_sent", events=[LEAK]), *rest])["metrics"][0]
+    assert (entry["excluded"], entry["by_outcome"], entry["by_reason"]) == (1, {"answered": 3}, {"sign": 3})
+    assert entry["events"] == {"confirmed": 3, "patterns": {"constant_output": 3}}
+
+
+def test_a_denominator_that_nobody_pinned_still_counts_what_departs_from_the_plan() -> None:
+    """How many answers are abstentions is not known before; that a call is short, and a stratum nobody's, is."""
+    answers = {**ACCURACY, "among": {"class": ["answer"]}}
+    contract = build([answers], repetitions={"per_item": 2})
+    records = [record(i, repetition=k) for i in range(120) for k in range(2)]
+    assert inputs(contract, records)["metrics"][0]["missing"] == 0
+    assert inputs(contract, [*records[1:], record(0, repetition=9)])["metrics"][0]["missing"] == 2
+
+
+@pytest.mark.parametrize("calls_", [2, 3])
+def test_each_of_two_calls_is_no_item(calls_: int) -> None:
+    contract = build([ACCURACY], repetitions={"per_item": calls_, "aggregate": "each_call"})
+    records = [record(i, repetition=k) for i in range(120) for k in range(calls_)]
+    entry = results(contract, inputs(contract, records), VALID)["metrics"][0]
+    assert (entry["method"], entry["n_eff"], entry["pass_max_failures"]) == ("repeats", "120.000000000", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, norm, t
 
+from slaverify.errors import StatisticsError
 from slaverify.statistics import (
     Cell,
     clustered_decision,
@@ -18,6 +20,7 @@ from slaverify.statistics import (
     designed_share,
     independent_difference,
     limit_levels,
+    oc_accept,
     real_tails,
     weighted_rate,
     wilson_interval,
@@ -133,3 +136,29 @@ def test_opposite_samples_differ_by_at_most_one(n: int) -> None:
     up, down = independent_difference(n, n, 0, n, 0.95), independent_difference(0, n, n, n, 0.95)
     assert (up.high, down.low) == (1.0, -1.0)
     assert math.isclose(up.low, -down.high)
+
+
+def test_one_item_and_a_half_in_two_clusters_has_more_than_its_quantile_of_freedom() -> None:
+    """Sizes 1.45 and 0.05 under a floor of 1: deff 1.4033; half a degree of freedom against one outweighs it."""
+    found = clustered_decision([1.45, 0.0], [1.45, 0.05], 1.0, 0.025)
+    ratio = float(t.ppf(0.975, 0.5) / t.ppf(0.975, 1.0)) ** 2
+    assert found.deff == pytest.approx((1.45**2 + 0.05**2) / 1.5)
+    assert 1.5 / found.deff * ratio > 1.5
+    assert found.n_eff == 1.5
+
+
+@pytest.mark.parametrize("places", [1, 18])
+def test_decimals_have_up_to_eighteen_places(places: int) -> None:
+    tiny = Decimal(1).scaleb(-places)
+    assert conformance_probability(3, 10, tiny) <= 1.0
+    with pytest.raises(StatisticsError, match="SLV-S001"):
+        conformance_probability(3, 10, Decimal(1).scaleb(-19))
+    with pytest.raises(StatisticsError, match="18"):
+        conformance_probability(3, 10, Decimal(0).scaleb(19))
+    assert conformance_probability(3, 10, Decimal(0).scaleb(18)) == 1.0
+
+
+def test_a_count_may_be_as_large_as_the_largest_and_no_larger() -> None:
+    assert oc_accept(10_000_000, 10_000_000, 0.5) == 1.0
+    with pytest.raises(StatisticsError, match="SLV-S002"):
+        oc_accept(10_000_001, 10_000_000, 0.5)
