@@ -162,3 +162,21 @@ def test_forged_strata_weigh_nothing(strata: object) -> None:
     forged = {**counted, "metrics": [{**counted["metrics"][0], "strata": strata}]}
     entry = results(contract, forged, VALID)["metrics"][0]
     assert (entry["state"], entry["reason"]) == ("NOT_MEASURED", "rule_undefined")
+
+
+@pytest.mark.parametrize("rule", ["guarded", "guarded_rejection"])
+def test_the_family_shares_the_risk_at_every_number_of_failures(rule: str) -> None:
+    """Two metrics share 0.025: not contradicted means a tail above half of it, at each count in turn."""
+    clustered = {**ACCURACY, "cluster": {"by": "norm", "icc_floor": "0.2"}, "decision": {"rule": rule}}
+    contract = build([clustered, {**ACCURACY, "id": "twin", "threshold": "0.10"}])
+    states = []
+    for wrong in range(0, 60, 1):
+        records = [record(i, cluster=f"c-{i % 40:04d}", **(WRONG if i < wrong else {})) for i in range(120)]
+        entry = results(contract, inputs(contract, records), VALID)["metrics"][0]
+        n = float(entry["n_eff"])
+        x = n * (120 - wrong) / 120
+        p_pass, p_breach, _ = tails((x, x), (n, n))
+        passes = p_pass <= 0.025 if rule == "guarded" else p_breach > 0.0125
+        assert entry["state"] == ("BREACH" if p_breach <= 0.0125 else "PASS" if passes else "INCONCLUSIVE")
+        states.append(entry["state"])
+    assert states == sorted(states, key=("PASS", "INCONCLUSIVE", "BREACH").index)
