@@ -165,6 +165,22 @@ def test_a_judge_beside_any_number_of_rules_is_the_mixed_interval(rules: int, lo
     assert float(entry["exact"]["high"]) == pytest.approx(due.high, abs=1e-6)
 
 
+@pytest.mark.parametrize("wrong", [0, 2, 30])
+def test_an_error_rate_under_a_judge_is_the_rate_of_the_right_ones_turned(wrong: int) -> None:
+    records = [record(i, **(JUDGED if i < 60 else {}), **(WRONG if i < wrong else {})) for i in range(120)]
+    error = {**ACCURACY, "count": {"verdict": ["incorrect"]}, "direction": "at_most", "threshold": "0.10"}
+    right = first(build([ACCURACY], **JUDGE), records, calibrations={"accuracy": EXTERNAL})
+    turned = first(build([error], **JUDGE), records, calibrations={"accuracy": EXTERNAL})
+    assert Decimal(turned["rate"]) == 1 - Decimal(right["rate"])
+    assert Decimal(turned["exact"]["low"]) == 1 - Decimal(right["exact"]["high"])
+    assert Decimal(turned["exact"]["high"]) == 1 - Decimal(right["exact"]["low"])
+    assert (turned["p_pass"], turned["p_breach"], turned["state"]) == (
+        right["p_pass"],
+        right["p_breach"],
+        right["state"],
+    )
+
+
 def test_an_audit_of_two_is_an_audit() -> None:
     (terms,) = terms_of(build([ACCURACY]))
     counts = Judged(x_rule=0, n_rule=0, x_judged=8, n_judged=10)

@@ -52,12 +52,15 @@ def test_the_n_that_settles(wrong: int, vague: int, corrected: str, direction: s
     }
 
 
-@pytest.mark.parametrize("wrong", [6, 18])
-def test_with_clusters_the_n_that_settles_is_as_much_larger_as_the_sample_is(wrong: int) -> None:
-    records = [record(i, cluster=f"c-{i % 40:04d}", **(WRONG if i < wrong else {})) for i in range(120)]
+@pytest.mark.parametrize(("wrong", "vague"), [(6, 0), (18, 0), (6, 3), (16, 4)])
+def test_with_clusters_the_n_that_settles_is_as_much_larger_as_the_sample_is(wrong: int, vague: int) -> None:
+    kinds = [WRONG] * wrong + [VAGUE] * vague + [{}] * (120 - wrong - vague)
+    records = [record(i, cluster=f"c-{i % 40:04d}", **kind) for i, kind in enumerate(kinds)]
     entry = first(build([{**ACCURACY, **CLUSTER}]), records)
     side = "PASS" if wrong < 12 else "BREACH"
-    n = needed(0.9, 1 - wrong / 120, 0.025, side)
+    rate = Fraction(120 - vague - wrong, 120 - vague)
+    n = needed(0.9, float(rate), 0.025, side)
+    assert entry["settle"]["at_rate"] == real9(rate)
     assert (entry["state"], entry["settle"]["direction"]) == ("INCONCLUSIVE", side)
     assert entry["settle"]["n"] == math.ceil(n * 120 / float(entry["n_eff"]))
     assert entry["settle"]["additional"] == entry["settle"]["n"] - 120
@@ -100,7 +103,7 @@ def test_what_no_number_of_items_settles() -> None:
 
 
 @pytest.mark.parametrize("rule", ["guarded", "guarded_rejection"])
-@pytest.mark.parametrize("threshold", ["0.9", "0.5", "0.05"])
+@pytest.mark.parametrize("threshold", ["0.9999", "0.9", "0.5", "0.05"])
 @pytest.mark.parametrize("groups", [6, 24])
 @pytest.mark.parametrize("wrong", [0, 2, 9, 11, 12])
 def test_verdicts_between_states_over_clusters(rule: str, threshold: str, groups: int, wrong: int) -> None:
