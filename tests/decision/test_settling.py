@@ -166,3 +166,16 @@ def test_a_run_without_a_failure_stays_within_its_sample_whatever_its_clusters(g
         "1.000000000",
         False,
     )
+
+
+def test_one_answer_that_says_something_is_a_rate_and_all_of_a_bank_is_all() -> None:
+    """One right answer and nine left open: 36 would do at that rate. Of a bank asked whole no more can be asked."""
+    ten = {"sample": {"per_stratum": {"direct": 10, "out_of_corpus": 30}}}
+    records = [record(i, **({} if i == 0 else VAGUE)) for i in range(10)]
+    found = first(build([{**ACCURACY, "min_subjects": 1}], evaluation_set=ten), records)["settle"]
+    assert (found["n"], found["additional"], found["at_rate"]) == (36, 26, "1.000000000")
+    whole = {"strata": {"direct": 120, "out_of_corpus": 60}}
+    bank = build([{**ACCURACY, "estimand": "bank"}], evaluation_set=whole)
+    open_ = [record(i, **(WRONG if i < 10 else VAGUE if i < 14 else {})) for i in range(120)]
+    entry = first(bank, open_)
+    assert (entry["state"], entry["settle"]) == ("INCONCLUSIVE", None)
