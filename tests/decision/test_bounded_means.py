@@ -66,6 +66,7 @@ def test_the_bets_of_a_mean_follow_from_its_records(
     t = 0.75
     assert found.log_e_pass == pytest.approx(bet([float(y) for y in worst], t), abs=1e-6)
     assert found.log_e_breach == pytest.approx(bet([1 - float(y) for y in best], 1 - t), abs=1e-6)
+    assert found.log_e_against == pytest.approx(bet([1 - float(y) for y in worst], 1 - t), abs=1e-6)
     low, high = ((edge - 1) / 4 for edge in (found.low, found.high))
     if direction == "at_most":
         low, high = 1 - high, 1 - low

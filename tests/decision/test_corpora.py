@@ -81,6 +81,7 @@ def test_the_bets_of_a_corpus_follow_from_its_records(of: list[tuple[str, int, i
     assert found.rate == pytest.approx(sum(e for e, _ in known) / sum(w for _, w in known))
     assert found.log_e_pass == pytest.approx(bet([1 - y for y in shares(worst, 0.3)], 1 - 0.3 / 2), abs=1e-6)
     assert found.log_e_breach == pytest.approx(bet(shares(best, 0.3), 0.3 / 2), abs=1e-6)
+    assert found.log_e_against == pytest.approx(bet(shares(worst, 0.3), 0.3 / 2), abs=1e-6)
     bar = math.log(2 / (1 - 0.95))
     if found.low > 1e-9:
         assert bet(shares(best, found.low), found.low / 2) == pytest.approx(bar, abs=1e-4)

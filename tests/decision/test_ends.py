@@ -110,6 +110,7 @@ def test_a_corpus_that_promises_an_end_of_its_scale_has_no_bet(threshold: str) -
         (WER, ["0", 0, 0, 0]),
         (WER, ["5", 2, 2, 2]),  # both calls unknown, and five errors known of them
         (WER, ["4", 60, 1, 2]),  # one call known, longer than the longest
+        (WER, ["5", 1, 1, 2]),  # one call known, of one word: it may err twice, and one silence twice
     ],
 )
 def test_a_forged_row_of_calls_has_no_bet(metric: dict, row: list) -> None:
