@@ -165,3 +165,13 @@ def test_a_draw_of_nothing_new_has_no_difference(sides: tuple[int, int]) -> None
     (row,) = compare_draws(contract_, old, contract_, new)["metrics"]
     assert (row["old"]["n"], row["new"]["n"]) == sides
     assert (row["n"], row["difference"], row["interval"]) == (0, None, None)
+
+
+def test_patterns_of_the_whole_run_leave_no_doubt_and_manipulation_does() -> None:
+    """A bound pattern takes PASS away and no second stage would undo it; what one answer did stands at once."""
+    agreed = build([ACCURACY], verdict={**EXTEND, "integrity": {"binding_patterns": ["constant_output"]}})
+    pattern = {"code": "constant_output", "level": "pattern", "confirmed": False}
+    attack = {"code": "markup", "level": "manipulation", "confirmed": True}
+    assert leaves_doubt(agreed, [{**one, "events": [pattern]} for one in run(0)]) is False
+    assert leaves_doubt(agreed, [{**one, "events": [attack, pattern]} for one in run(0)]) is True
+    assert leaves_doubt(agreed, [{**one, "events": None} for one in run(0)]) is False
