@@ -166,6 +166,16 @@ def test_a_judge_beside_any_number_of_rules_is_the_mixed_interval(rules: int, lo
     assert float(entry["exact"]["high"]) == pytest.approx(due.high, abs=1e-6)
 
 
+def test_open_and_unresolved_answers_stand_beside_the_judge_at_both_ends() -> None:
+    kinds = [{"outcome": "unresolved"}] + [{"flags": ["cut_body"]}] * 3 + [{}] * 56 + [JUDGED] * 60
+    contract = build([ACCURACY], **JUDGE)
+    entry = first(contract, [record(i, **kind) for i, kind in enumerate(kinds)], calibrations={"accuracy": EXTERNAL})
+    table = Confusion(195, 200, 396, 400)
+    low, high = (mixed_interval(right, 60, 60, 60, table, 0.95) for right in (56, 60))
+    assert float(entry["exact"]["low"]) == pytest.approx(low.low, abs=1e-6)
+    assert float(entry["exact"]["high"]) == pytest.approx(high.high, abs=1e-6)
+
+
 @pytest.mark.parametrize("wrong", [0, 2, 30])
 def test_an_error_rate_under_a_judge_is_the_rate_of_the_right_ones_turned(wrong: int) -> None:
     records = [record(i, **(JUDGED if i < 60 else {}), **(WRONG if i < wrong else {})) for i in range(120)]
