@@ -91,12 +91,16 @@ class Writer:
     def _write(self, group: Sequence[_Job]) -> None:
         if self._failure is not None:
             return
-        execute = self._connection.execute
+        execute, statements = self._connection.execute, _joined(group)
+        # One statement alone is a transaction by itself, and the interpreter changes hands once instead of three times.
+        several = len(statements) > 1
         try:
-            execute("BEGIN IMMEDIATE")
-            for sql, values in _joined(group):
+            if several:
+                execute("BEGIN IMMEDIATE")
+            for sql, values in statements:
                 execute(sql, values)
-            execute("COMMIT")
+            if several:
+                execute("COMMIT")
         except sqlite3.Error as error:
             self._failure = error
             if self._connection.in_transaction:
