@@ -31,6 +31,7 @@ from slaverify.run import (
     PLAN,
     DerivedExchange,
     DerivedRun,
+    Plan,
     derive_outcomes,
     read_plan,
     recorded_run,
@@ -67,14 +68,15 @@ _Key = tuple[str, int, str]
 def replay_parts(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None) -> Iterator[Part]:
     """Yield the parts of the first half of V19; the caller turns what a reader raises into a failure."""
     ground = _ground(bundle, contract, annex)
-    run, hindrance = _run(bundle, contract, annex, ground)
+    plan = read_plan(bundle.read(PLAN))
+    run, hindrance = _run(bundle, contract, annex, ground, plan)
     from_bytes = hindrance is None
     if hindrance is None:
         yield from _mismatches(run)
         yield from _cut(bundle)
     else:
         yield hindrance
-    patterns = Signals(read_plan(bundle.read(PLAN)), bundle)
+    patterns = Signals(plan, bundle)
     yield from patterns.parts(run.signals, from_bytes)
     if not bundle.has(SCORES):
         yield from _unscored(bundle)
@@ -106,11 +108,10 @@ def _ground(bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes]
 
 
 def _run(
-    bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None, ground: Ground | None
+    bundle: Bundle, contract: LoadedContract, annex: Mapping[str, bytes] | None, ground: Ground | None, plan: Plan
 ) -> tuple[DerivedRun, Part | None]:
     """Return the run, derived from its bytes, or as recorded with what hindered that."""
-    plan, rules = read_plan(bundle.read(PLAN)), rules_of(contract.model)
-    outcomes = bundle.records(OUTCOMES)
+    rules, outcomes = rules_of(contract.model), bundle.records(OUTCOMES)
     why = Text("los resultados no se recalculan de los bytes recibidos", "outcomes are not derived from wire bytes")
     if not bundle.has(EXCHANGES):
         remedy = Text("pida la edición de las partes", "ask for the edition of the parties")
@@ -283,6 +284,17 @@ def _scores(
     yield from arm_parts(arms, items)
     for record, answer in zip(arms.records, beside, strict=True):
         yield from _compared(record, answer.record, ARM_SCORES)
+    yield from _decided(bundle, contract, annex, records, answers)
+
+
+def _decided(
+    bundle: Bundle,
+    contract: LoadedContract,
+    annex: Mapping[str, bytes],
+    records: list[ScoreRecord],
+    answers: Sequence[GivenAnswer],
+) -> Iterator[Part]:
+    """Compare the records of the sample with what rules, judge and people make of the answers."""
     rescored: Sequence[ScoreRecord] = [answer.record for answer in answers]
     if contract.model.judge is not None:
         again = rejudge(bundle, contract, annex, answers)

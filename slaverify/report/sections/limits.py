@@ -155,15 +155,12 @@ def _l02(facts: Facts, args: JsonObject) -> Iterator[Node]:
 
 
 def _l03(facts: Facts, args: JsonObject) -> Iterator[Node]:
-    times = _count(args, "repetitions")
-    sample = args.get("sample")
+    times, sample = _count(args, "repetitions"), args.get("sample")
     if isinstance(sample, Mapping):
-        values = {name: _count(sample, name) for name in ("items", "repeats")}
-        yield _say("L03.sampled", **values, icc=_real(sample.get("icc")))
-    elif times <= 1:
-        yield _say("L03.once")
+        items, repeats = _count(sample, "items"), _count(sample, "repeats")
+        yield _say("L03.sampled", items=items, repeats=repeats, icc=_real(sample.get("icc")))
     else:
-        yield _say("L03.repeated", n=times, icc=_real(args.get("icc")))
+        yield _say("L03.once") if times <= 1 else _say("L03.repeated", n=times, icc=_real(args.get("icc")))
 
 
 def _l04(facts: Facts, args: JsonObject) -> Iterator[Node]:
