@@ -351,12 +351,20 @@ def _described(
     except MappingError:
         # Descriptive fields decide nothing: what is odd in them is left out.
         return replace(reading, version=version)
-    return replace(
-        reading,
+    # Written out: `replace` looks every field up, and takes longer than the reading of a short answer.
+    return Reading(
+        outcome=reading.outcome,
+        fault=reading.fault,
+        answer=reading.answer,
         version=version,
-        confidence=confidence,
-        response_id=response_id,
         fingerprint=fingerprint,
+        response_id=response_id,
+        finish_reason=reading.finish_reason,
+        confidence=confidence,
         input_tokens=read_count(fields.input_tokens, tree, headers),
         output_tokens=read_count(fields.output_tokens, tree, headers),
+        codes=reading.codes,
+        title=reading.title,
+        flags=reading.flags,
+        turn=reading.turn,
     )

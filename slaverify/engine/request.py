@@ -62,9 +62,8 @@ class RequestTemplate:
         return tuple(_texts_asked(self.tree, tree))
 
     def _fit(self, values: dict[str, JsonValue]) -> None:
-        missing = sorted(name for name in self.names if name not in values)
-        if missing:
-            raise _unfit(missing[0])
+        if not self.names <= values.keys():
+            raise _unfit(min(self.names - values.keys()))
 
 
 def compile_template(tree: JsonValue, *, where: str = "endpoint.request", trajectory: bool = False) -> RequestTemplate:
@@ -205,5 +204,9 @@ def _contents(message: JsonValue) -> Iterator[str]:
             yield text
 
 
+# Made once: an encoder costs more than a body.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 def _serialise(tree: JsonValue) -> bytes:
-    return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+    return _ENCODER.encode(tree).encode("utf-8")

@@ -63,11 +63,13 @@ class Patterns:
         """Say whether `text` is one of them, whole."""
         if text in self.exact:
             return True
-        return len(text) <= MAX_MATCHED and any(regex.fullmatch(text) for regex in self.regexes)
+        if not self.regexes or len(text) > MAX_MATCHED:
+            return False
+        return any(regex.fullmatch(text) for regex in self.regexes)
 
     def ends(self, text: str) -> bool:
         """Say whether `text` ends in one of the exact texts or matches an expression whole."""
-        return any(text.endswith(mark) for mark in self.exact) or self.match(text)
+        return text.endswith(tuple(self.exact)) or self.match(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,3 +102,20 @@ def old_sqlite_error(version: str) -> EndpointError:
         fix=Text("instale una versión más nueva de Python", "install a newer Python"),
         exit_code=6,
     )
+
+
+def relay_error() -> EndpointError:
+    """Return what it means that the process which talks to the endpoint has ended (exit 6)."""
+    return EndpointError(
+        "SLV-N038",
+        Text(
+            "se terminó el proceso que habla con el servicio del proveedor",
+            "the process that talks to the vendor's endpoint has ended",
+        ),
+        why=Text(
+            "lo que tenía en curso no se conoce: no cuenta como respuesta ni como falla del proveedor",
+            "what it had under way is not known: it counts neither as an answer nor as a failure of the vendor",
+        ),
+        fix=Text("siga con --resume", "go on with --resume"),
+        exit_code=6,
+    )

@@ -89,4 +89,5 @@ def moment(text: str) -> datetime:
 
 def stamp(value: datetime) -> str:
     """Return a moment as attempts write it: UTC with milliseconds."""
-    return value.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    inside = value if value.tzinfo is UTC else value.astimezone(UTC)
+    return inside.isoformat(timespec="milliseconds")[:-6] + "Z"

@@ -9,8 +9,8 @@ Source: docs/spec/run.md, sections "Run" and "Resume".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 
 from slaverify.contract.words import Outcome
@@ -23,11 +23,13 @@ from slaverify.run.batcher import LedgerPort
 from slaverify.run.conversation import Call, ToolProbe
 from slaverify.run.export import PlannedRun, export_run, journal_run, over_slices
 from slaverify.run.faults import permit_error, window_error
+from slaverify.run.forks import can_fork
 from slaverify.run.inputs import Part, RunInputs, RunResult, RunState
 from slaverify.run.journal import Journal
 from slaverify.run.merge import copy_journal, merge_journals
 from slaverify.run.plan import SIDES
 from slaverify.run.preflight import PreflightRecord, ProbeResult, preflight
+from slaverify.run.relay import Relay
 from slaverify.run.rules import RunRules, stamp
 from slaverify.run.sender import outcome_now
 from slaverify.run.session import Session
@@ -149,13 +151,25 @@ def probe_endpoint(
 
 
 def carry_out_run(journal: Journal, inputs: RunInputs) -> RunResult:
-    """Do `run_exchanges` from synchronous code, over wires of its own, one a side. Raises: as `run_exchanges`."""
+    """Do `run_exchanges` from synchronous code, over a wire of its own. Raises: as `run_exchanges`, SLV-N038."""
+    sides = SIDES if journal.is_two_sided() else SIDES[:1]
 
-    async def work() -> RunResult:
+    @asynccontextmanager
+    async def wires() -> AsyncIterator[Wire]:
         async with AsyncExitStack() as stack:
-            sides = SIDES if journal.is_two_sided() else SIDES[:1]
-            wires = [HttpWire(inputs.spec.of(side), inputs.secrets, roots=inputs.roots) for side in sides]
-            opened = [await stack.enter_async_context(wire) for wire in wires]
-            return await run_exchanges(journal, _Sides(dict(zip(sides, opened, strict=True))), inputs)
+            made = [HttpWire(inputs.spec.of(side), inputs.secrets, roots=inputs.roots) for side in sides]
+            opened = [await stack.enter_async_context(wire) for wire in made]
+            yield _Sides(dict(zip(sides, opened, strict=True)))
 
-    return asyncio.run(work())
+    async def here() -> RunResult:
+        async with wires() as wire:
+            return await run_exchanges(journal, wire, inputs)
+
+    async def apart(relay: Relay) -> RunResult:
+        async with relay as wire:
+            return await run_exchanges(journal, wire, inputs)
+
+    if not can_fork():
+        return asyncio.run(here())
+    with Relay(wires) as relay:
+        return asyncio.run(apart(relay))

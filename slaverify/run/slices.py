@@ -7,14 +7,12 @@ forks that end with their parent, so that no lock outlives it; a full pipe bound
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import os
-import signal
 import struct
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
+
+from slaverify.run.forks import can_fork, forked
 
 Work = Callable[[int], Sequence[bytes]]
 
@@ -22,8 +20,6 @@ SIZE = 256
 """Exchanges of a slice (convention): some tenths of a second of work, one or two MB of results."""
 FEWEST = 4
 """Slices below which one process does it all: a fork costs more than it saves."""
-_PARENT_DEATH_SIGNAL = 1
-"""PR_SET_PDEATHSIG of Linux."""
 _COUNT = struct.Struct("!I")
 _LENGTH = struct.Struct("!Q")
 
@@ -31,7 +27,7 @@ _LENGTH = struct.Struct("!Q")
 def carried_out(work: Work, count: int, processes: int | None = None) -> Iterator[Sequence[bytes]]:
     """Yield `work(0)` … `work(count - 1)`, by `processes` processes (None: one for each core that we may use)."""
     many = min(_cores() if processes is None else processes, count - 1)
-    if many < 2 or count < FEWEST or sys.platform != "linux":
+    if many < 2 or count < FEWEST or not can_fork():
         yield from map(work, range(count))
         return
     # The first one is done here: what a slice loads when it is first needed, the forks then share.
@@ -55,22 +51,17 @@ class _Child:
 
     def __init__(self, work: Work, indexes: Sequence[int], elder: Sequence[_Child]) -> None:
         reading, writing = os.pipe()
-        self._pid = os.fork()
-        if self._pid == 0:
-            # Never returns: what the parent holds is not this process's to finish.
-            try:
-                _end_with_the_parent()
-                # Pages that the parent has too stay shared: the collector leaves alone what was there before.
-                gc.freeze()
-                os.close(reading)
-                for child in elder:
-                    child._file.close()
-                with os.fdopen(writing, "wb") as file:
-                    for index in indexes:
-                        _write(file, work(index))
-            except BaseException:  # noqa: BLE001 - the parent does this slice again, and raises
-                os._exit(1)
-            os._exit(0)
+
+        def deliver() -> None:
+            os.close(reading)
+            for child in elder:
+                child._file.close()
+            with os.fdopen(writing, "wb") as file:
+                for index in indexes:
+                    _write(file, work(index))
+
+        # Where `work` raises, the parent does this slice again, and raises.
+        self._pid = forked(deliver)
         os.close(writing)
         self._file = os.fdopen(reading, "rb")
         self._whole = True
@@ -109,10 +100,6 @@ def _read(file: BinaryIO) -> Sequence[bytes] | None:
             return None
         blobs.append(blob)
     return blobs
-
-
-def _end_with_the_parent() -> None:
-    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _cores() -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import platform
-import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from pathlib import Path
 from slaverify.contract.words import Outcome
 from slaverify.evalset import Answer, Item, parse_item
 from slaverify.scoring import Settings, default_settings, score
+from tests.bench.memory import peak_mb
 
 TESTS = Path(__file__).resolve().parents[1] / "scoring"
 KINDS = ("number", "amount", "percent", "date", "set", "choice", "entity", "text", "json", "none", "abstention")
@@ -57,7 +57,7 @@ def _turns(rows: list[tuple[Item, Answer, Settings]], count: int) -> Iterator[tu
 
 def memory_mb() -> float:
     """Return the peak resident memory of this process, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return peak_mb()
 
 
 def main() -> None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import sys
 import time
 
 import aiohttp
+
+from tests.bench.memory import peak_mb
 
 
 async def main(url: str, count: int, connections: int) -> int:
@@ -39,7 +40,7 @@ if __name__ == "__main__":
             {
                 "wall_s": time.perf_counter() - began,
                 "cpu_s": time.process_time() - cpu,
-                "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                "rss_mb": peak_mb(),
                 "accurate": accurate,
             }
         )

@@ -27,6 +27,7 @@ from slaverify.run.progress import LineProgress
 from slaverify.run.rows import JournalRows, Slice
 from slaverify.run.runner import RunInputs, carry_out_run, export_run
 from slaverify.scoring import score, settings_for
+from tests.bench.memory import peak_mb
 from tests.run.world import CONTRACT, RUN_ID, SEED, make_permit, now, stamp_now
 from tests.tools.plain_draft import plain
 
@@ -142,7 +143,7 @@ def main(folder: Path, url: str, count: int, connections: int) -> None:
                 "wall_s": time.perf_counter() - began,
                 "run_s": ran,
                 "cpu_s": time.process_time() - cpu + of_children(),
-                "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                "rss_mb": peak_mb(),
                 "answered": {outcome.value: number for outcome, number in result.counts.items() if number},
                 "accurate": accurate,
             }

@@ -137,6 +137,25 @@ def test_the_files_are_the_same_whoever_writes_them(tmp_path, monkeypatch):
     assert by_slice == found == [item for item in sorted(world.items) for _ in range(2)]
 
 
+def test_slices_of_a_journal_are_read_by_several_processes(tmp_path, monkeypatch):
+    """A slice that a fork could not read would be done here without a word, and take twice the time."""
+    with AnsweringServer(lambda seen: answer("x")) as server:
+        world = World(tmp_path / "r", endpoint_spec(server.url), count=24)
+        world.run()
+    monkeypatch.setattr(export, "SIZE", 3)
+    monkeypatch.setattr(slices, "_cores", lambda: 2)
+    with world.open() as journal:
+
+        def work(rows, part):
+            return (str(os.getpid()).encode(), str(sum(1 for _ in rows.records_of(part))).encode())
+
+        (here, _), *others = export.over_slices(journal, work)
+    assert here == str(os.getpid()).encode()
+    assert len(others) == 7
+    assert here not in {pid for pid, _ in others}
+    assert {count for _, count in others} == {b"3"}
+
+
 def test_slices_derive_what_the_whole_run_does(tmp_path):
     """A vendor that turns the run away: what was never sent is the vendor's in every slice."""
 
