@@ -8,7 +8,6 @@ Source: docs/spec/run.md, sections "Journal" and "Retries".
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 import secrets as randomness
@@ -109,8 +108,6 @@ class Sender:
     may_send: Callable[[], bool]
     finished: Callable[[Outbox, Ended], None]
     fault_seen: Callable[[Fault], None]
-    failed: Callable[[BaseException | None], None]
-    outstanding: set[asyncio.Future[None]] = field(default_factory=set)
     chance: Chance = field(default_factory=Chance)
 
     async def exchange(self, row: JournalExchange) -> float | None:
@@ -264,9 +261,7 @@ class Sender:
             statements.append((schema.STATE, ("done", ended.ending.outcome.value, None, row.exchange_id)))
             row.state, row.outcome = "done", ended.ending.outcome
             # Not awaited: the next intent is queued behind it, so it is durable before another byte leaves.
-            future = self.writer.commit(statements, partial(self.finished, box, ended))
-            self.outstanding.add(future)
-            future.add_done_callback(self._settled)
+            self.writer.hand_over(statements, partial(self.finished, box, ended))
             return step
         if step.move is Move.PARK:
             not_before = stamp(self.clock() + timedelta(seconds=step.wait_s))
@@ -277,11 +272,6 @@ class Sender:
             row.state = "planned"
         await self.writer.commit(statements)
         return step
-
-    def _settled(self, future: asyncio.Future[None]) -> None:
-        self.outstanding.discard(future)
-        if not future.cancelled() and future.exception() is not None:
-            self.failed(future.exception())
 
     def _rows(self, box: Outbox, result: WireResult, marks: tuple[str, int], step: Step) -> list[Statement]:
         record, reading, row = box.records[-1], box.readings[-1], box.row

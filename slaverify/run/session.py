@@ -20,6 +20,7 @@ from slaverify.canonical import JsonObject, jcs
 from slaverify.contract.words import Outcome
 from slaverify.engine import Wire
 from slaverify.engine.wire import ask_controls
+from slaverify.errors import EndpointError
 from slaverify.run import schema
 from slaverify.run.attribution import Ended, count_outcomes
 from slaverify.run.batcher import Batcher
@@ -54,7 +55,7 @@ class Session:
         self.reader = journal.reader()
         self.spec, self.rules = inputs.spec, inputs.rules
         self.stop = Stop()
-        self.writer = Writer(journal.connection, asyncio.get_running_loop())
+        self.writer = Writer(journal.connection, asyncio.get_running_loop(), self._fail)
         self.gate = Gate(self.spec.call.concurrency, self.spec.call.rate_per_s, self.stop)
         urls, roots = self.spec.control_urls, inputs.roots
         ask = (lambda: ask_controls(urls, roots=roots)) if urls else None
@@ -87,7 +88,6 @@ class Session:
             may_send=self._may_send,
             finished=self._finished,
             fault_seen=inputs.progress.fault,
-            failed=self._fail,
         )
 
     async def carry_out(self) -> RunResult:
@@ -246,7 +246,7 @@ class Session:
             if value is not None and value not in known and len(known) < MAX_DRIFT:
                 if known:
                     detail: JsonObject = {"kind": kind, "position": row.position, "value": value[:200]}
-                    self.sender.outstanding.add(self.writer.commit([self._event("drift", detail)]))
+                    self.writer.hand_over([self._event("drift", detail)])
                 known.add(value)
 
     async def _pump(self) -> None:
@@ -275,15 +275,16 @@ class Session:
 
     def _note_control(self, answers: Sequence[bool]) -> None:
         detail: JsonObject = {"answers": list(answers)}
-        self.sender.outstanding.add(self.writer.commit([self._event("control_probe", detail)]))
+        self.writer.hand_over([self._event("control_probe", detail)])
 
     # What is written when the work ends.
 
     async def _settle(self) -> None:
-        outstanding = list(self.sender.outstanding)
-        for outcome in await asyncio.gather(*outstanding, return_exceptions=True):
-            if isinstance(outcome, BaseException):
-                self._fail(outcome)
+        try:
+            # Behind all that was handed over: when this is on disk, so is that, or somebody was told.
+            await self.writer.commit([])
+        except EndpointError as error:
+            self._fail(error)
         if self.error is not None:
             return
         if self._is_over():

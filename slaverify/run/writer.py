@@ -32,16 +32,19 @@ LINGER_S = 0.002
 @dataclass(slots=True)
 class _Job:
     statements: Sequence[Statement]
-    future: asyncio.Future[None]
-    then: Callable[[], None] | None
+    future: asyncio.Future[None] | None = None
+    then: Callable[[], None] | None = None
 
 
 class Writer:
-    """Writes durably from one thread. `commit` returns when the rows are on disk; order is that of the calls."""
+    """Writes durably from one thread; order is that of the calls. `failed` is told of what nobody waits for."""
 
-    def __init__(self, connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop, failed: Callable[[BaseException], None]
+    ) -> None:
         self._connection = connection
         self._loop = loop
+        self._failed = failed
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._failure: sqlite3.Error | None = None
         schema.prepare_writing(connection)
@@ -50,14 +53,18 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
 
-    def commit(self, statements: Sequence[Statement], then: Callable[[], None] | None = None) -> asyncio.Future[None]:
-        """Hand over rows; the future is done when they are durable, and `then` runs in the loop just before.
+    def commit(self, statements: Sequence[Statement]) -> asyncio.Future[None]:
+        """Hand over rows; the future is done when they, and all that was handed over before, are durable.
 
         The future raises: EndpointError SLV-N032 (disk full, exit 6) or SLV-N030 (journal, exit 5).
         """
         future: asyncio.Future[None] = self._loop.create_future()
-        self._queue.put(_Job(statements, future, then))
+        self._queue.put(_Job(statements, future))
         return future
+
+    def hand_over(self, statements: Sequence[Statement], then: Callable[[], None] | None = None) -> None:
+        """Hand over rows that nobody waits for; `then` runs in the loop when they are durable."""
+        self._queue.put(_Job(statements, then=then))
 
     async def close(self) -> None:
         """Wait until everything handed over is on disk, then end the thread."""
@@ -106,21 +113,21 @@ class Writer:
             if self._connection.in_transaction:
                 self._connection.rollback()
 
-    @staticmethod
-    def _tell(group: Sequence[_Job], failure: sqlite3.Error | None) -> None:
+    def _tell(self, group: Sequence[_Job], failure: sqlite3.Error | None) -> None:
         for job in group:
-            error: BaseException | None = None if failure is None else disk_error(failure)
-            if error is None and job.then is not None:
+            if failure is None and job.then is not None:
                 try:
                     job.then()
-                except Exception as raised:  # noqa: BLE001 - handed to whoever waits; the others must be told too
-                    error = raised
-            if job.future.done():
-                continue
-            if error is None:
-                job.future.set_result(None)
-            else:
-                job.future.set_exception(error)
+                except Exception as raised:  # noqa: BLE001 - noted; the others must be told too
+                    self._failed(raised)
+            if job.future is None:
+                if failure is not None:
+                    self._failed(disk_error(failure))
+            elif not job.future.done():
+                if failure is None:
+                    job.future.set_result(None)
+                else:
+                    job.future.set_exception(disk_error(failure))
 
 
 def _joined(group: Sequence[_Job]) -> list[Statement]:
