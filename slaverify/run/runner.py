@@ -153,13 +153,13 @@ def probe_endpoint(
 def carry_out_run(journal: Journal, inputs: RunInputs) -> RunResult:
     """Do `run_exchanges` from synchronous code, over a wire of its own. Raises: as `run_exchanges`, SLV-N038."""
     sides = SIDES if journal.is_two_sided() else SIDES[:1]
+    # Made here, opened where they are used: what is wrong with an address or a certificate is told by this process.
+    made = {side: HttpWire(inputs.spec.of(side), inputs.secrets, roots=inputs.roots) for side in sides}
 
     @asynccontextmanager
     async def wires() -> AsyncIterator[Wire]:
         async with AsyncExitStack() as stack:
-            made = [HttpWire(inputs.spec.of(side), inputs.secrets, roots=inputs.roots) for side in sides]
-            opened = [await stack.enter_async_context(wire) for wire in made]
-            yield _Sides(dict(zip(sides, opened, strict=True)))
+            yield _Sides({side: await stack.enter_async_context(wire) for side, wire in made.items()})
 
     async def here() -> RunResult:
         async with wires() as wire:

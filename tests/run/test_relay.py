@@ -7,6 +7,7 @@ import json
 import marshal
 import os
 import signal
+import ssl
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -212,6 +213,14 @@ def test_the_process_holds_no_file_of_the_run(tmp_path):
         world.run()
     assert held
     assert not [name for name in held if name.startswith("/")]
+
+
+def test_what_is_wrong_with_a_wire_is_told_before_there_is_a_process(tmp_path):
+    before = children()
+    world = World(tmp_path / "r", endpoint_spec("https://example.org/v1"), roots="no certificate")
+    with world.open() as journal, pytest.raises(ssl.SSLError):
+        carry_out_run(journal, world.inputs())
+    assert children() == before
 
 
 def test_where_a_system_has_no_such_process_the_run_is_the_same(tmp_path, monkeypatch):
