@@ -40,7 +40,7 @@ from slaverify.run.rows import WHOLE, JournalRows, Slice
 from slaverify.run.rules import RunRules
 from slaverify.run.sender import ending_now, exchange_lines
 from slaverify.run.signals import SIGNALS, signals_json, signals_of, size_of
-from slaverify.run.slices import SIZE, carried_out
+from slaverify.run.slices import FIRST, SIZE, carried_out
 from slaverify.run.stages import reached
 from slaverify.run.stored import StoredAttempt, Stretches
 
@@ -88,7 +88,7 @@ def over_slices(journal: Journal, work: Callable[[JournalRows, Slice], Sequence[
 
     `work` is given a reading connection of its own; nothing may be written to the journal meanwhile.
     """
-    slices = journal.slices(SIZE)
+    slices = journal.slices(SIZE, FIRST)
     settled = journal.settle()
 
     def one(index: int) -> Sequence[bytes]:

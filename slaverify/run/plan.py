@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from operator import eq
 from typing import overload
 
@@ -24,6 +24,8 @@ from slaverify.run.spacing import keep_apart
 TYPE = "slaverify/plan/1"
 SIDES = ("current", "candidate")
 _KEYS = {"position", "item_id", "repetition", "side", "stage", "shadow"}
+_CHUNK = 256
+"""Exchanges that are written at a time (convention): memory does not grow with the plan."""
 _DOMAIN = b"slaverify/plan/v1\x00"
 _SLOT = b"slaverify/slot/v1\x00"
 _AGAIN = b"slaverify/dispersion/v1\x00"
@@ -162,19 +164,23 @@ def slot(plan_digest: str, position: int, planned: int) -> float:
 
 def plan_chunks(run_id: str, exchanges: Iterable[PlannedExchange]) -> Iterator[bytes]:
     """Yield the bytes of `run/plan.json` piece by piece, as RFC 8785 has them."""
+    left = iter(exchanges)
     lead = b'{"exchanges":['
-    for exchange in exchanges:
-        tree: JsonObject = {
-            "position": exchange.position,
-            "item_id": exchange.item_id,
-            "repetition": exchange.repetition,
-            "side": exchange.side,
-            "stage": exchange.stage,
-            "shadow": exchange.shadow,
-        }
-        yield lead + jcs(tree)
+    while some := [_entry(exchange) for exchange in islice(left, _CHUNK)]:
+        yield lead + jcs(some)[1:-1]
         lead = b","
     yield (b"" if lead == b"," else lead) + b"]," + jcs({"run_id": run_id, "type": TYPE})[1:]
+
+
+def _entry(exchange: PlannedExchange) -> JsonObject:
+    return {
+        "position": exchange.position,
+        "item_id": exchange.item_id,
+        "repetition": exchange.repetition,
+        "side": exchange.side,
+        "stage": exchange.stage,
+        "shadow": exchange.shadow,
+    }
 
 
 def plan_bytes(plan: Plan) -> bytes:

@@ -141,10 +141,15 @@ class JournalRows:
             return self.records("item_id >= ?", (first,))
         return self.records("item_id >= ? AND item_id < ?", (first, end))
 
-    def slices(self, size: int) -> list[Slice]:
-        """Cut the exchanges into slices of about `size` (all of an item in one), which hold them all."""
+    def slices(self, size: int, first: int = 0) -> list[Slice]:
+        """Cut the exchanges into slices of about `size` (all of an item in one), which hold them all.
+
+        The first one is of about `first`, and the second the rest of `size`; 0 for a first one like the others.
+        """
         items = self.connection.execute("SELECT item_id FROM exchange ORDER BY item_id, repetition, side")
-        starts = list(dict.fromkeys(item for number, (item,) in enumerate(items) if number % size == 0))
+        starts = list(
+            dict.fromkeys(item for number, (item,) in enumerate(items) if number % size == 0 or number == first)
+        )
         return list(zip(starts, [*starts[1:], None], strict=True))
 
     def batches(self) -> list[PendingBatch]:

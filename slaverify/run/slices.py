@@ -18,6 +18,8 @@ Work = Callable[[int], Sequence[bytes]]
 
 SIZE = 256
 """Exchanges of a slice (convention): some tenths of a second of work, one or two MB of results."""
+FIRST = 16
+"""Exchanges of the first slice (convention): it is done by one process while the others wait."""
 FEWEST = 4
 """Slices below which one process does it all: a fork costs more than it saves."""
 _COUNT = struct.Struct("!I")

@@ -104,8 +104,8 @@ def open_journal(folder: Path, count: int) -> Journal:
 
 
 def main(folder: Path, url: str, count: int, connections: int) -> None:
-    began, cpu = time.perf_counter(), time.process_time()
     write_contract(folder / "contract.yaml", url, connections)
+    began, cpu = time.perf_counter(), time.process_time()
     model: Contract = load_contract(folder / "contract.yaml").model
     spec, rules = compile_endpoint(model), rules_of(model)
     with open_journal(folder, count) as journal:
