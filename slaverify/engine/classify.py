@@ -351,20 +351,12 @@ def _described(
     except MappingError:
         # Descriptive fields decide nothing: what is odd in them is left out.
         return replace(reading, version=version)
-    # Written out: `replace` looks every field up, and takes longer than the reading of a short answer.
-    return Reading(
-        outcome=reading.outcome,
-        fault=reading.fault,
-        answer=reading.answer,
+    return replace(
+        reading,
         version=version,
-        fingerprint=fingerprint,
-        response_id=response_id,
-        finish_reason=reading.finish_reason,
         confidence=confidence,
+        response_id=response_id,
+        fingerprint=fingerprint,
         input_tokens=read_count(fields.input_tokens, tree, headers),
         output_tokens=read_count(fields.output_tokens, tree, headers),
-        codes=reading.codes,
-        title=reading.title,
-        flags=reading.flags,
-        turn=reading.turn,
     )

@@ -113,8 +113,9 @@ def relay_error() -> EndpointError:
             "the process that talks to the vendor's endpoint has ended",
         ),
         why=Text(
-            "lo que tenía en curso no se conoce: no cuenta como respuesta ni como falla del proveedor",
-            "what it had under way is not known: it counts neither as an answer nor as a failure of the vendor",
+            "no se sabe qué pasó con lo que tenía en curso: no cuenta como respuesta ni como falla del proveedor",
+            "what became of what it had under way is not known: it counts neither as an answer nor as a failure of the"
+            " vendor",
         ),
         fix=Text("siga con --resume", "go on with --resume"),
         exit_code=6,

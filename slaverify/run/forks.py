@@ -42,6 +42,17 @@ def forked(work: Callable[[], None]) -> int:
         os._exit(status)
 
 
+def ended(pid: int, *, wait: bool = True) -> bool:
+    """Say whether a fork of this process has ended, `wait` until it has; nothing of an ended one is left.
+
+    Where whoever began this process has it ignore its children, the system clears them away by itself.
+    """
+    try:
+        return os.waitpid(pid, 0 if wait else os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True
+
+
 def close_all_but(kept: int) -> None:
     """Close every open file of this fork but the standard ones and the descriptor `kept`.
 

@@ -1,4 +1,4 @@
-"""A wire in a process of its own: what the run does meanwhile neither delays a request nor lengthens a latency.
+"""A wire in a process of its own: where a core is free, what the run does meanwhile lengthens no latency.
 
 Reading, journal and batches keep a processor busy; an answer that came meanwhile would be noted when it is looked at,
 not when it came. So the process that talks to the endpoint does nothing else, and its clock marks are those of the
@@ -27,7 +27,7 @@ from typing import Any
 
 from slaverify.engine import Fault, Wire, WireRequest, WireResult
 from slaverify.run.faults import relay_error
-from slaverify.run.forks import close_all_but, forked
+from slaverify.run.forks import close_all_but, ended, forked
 
 Made = Callable[[], AbstractAsyncContextManager[Wire]]
 """Opens a wire inside the loop that will use it."""
@@ -74,11 +74,11 @@ class Relay:
         if self._socket is not None:
             self._socket.close()
         for _ in range(int(_PATIENCE_S / 0.01)):
-            if os.waitpid(self._pid, os.WNOHANG)[0]:
+            if ended(self._pid, wait=False):
                 return
             sleep(0.01)
         os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
+        ended(self._pid)
 
     async def __aenter__(self) -> Relay:
         loop = asyncio.get_running_loop()

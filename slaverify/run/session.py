@@ -154,8 +154,6 @@ class Session:
                 return None
             if self.rules.maintenance and await self._maintenance():
                 continue
-            if not self.parked and self._is_due():
-                return self.queue.popleft()
             wait = self._seconds_to_next()
             if wait is None:
                 return None

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
-from slaverify.run.forks import can_fork, forked
+from slaverify.run.forks import can_fork, ended, forked
 
 Work = Callable[[int], Sequence[bytes]]
 
@@ -77,7 +77,7 @@ class _Child:
     def end(self) -> None:
         """Close the pipe, which ends the process if it still works, and wait for it."""
         self._file.close()
-        os.waitpid(self._pid, 0)
+        ended(self._pid)
 
 
 def _write(file: BinaryIO, blobs: Sequence[bytes]) -> None:

@@ -170,7 +170,7 @@ def _decide(item: Item, answer: Answer, text: Clean, found: Extracted, settings:
         trace = _trace(name, Correctness.INCORRECT, Reason.NO_VALUE)
         return Result(Outcome.ANSWERED, AnswerClass.NON_ANSWER, Correctness.NO_ANSWER, trace)
     result = _compare(item, task, rule, hedged)
-    return replace(result, flags=(*result.flags, *hedged), cues=cues) if hedged or cues else result
+    return replace(result, flags=(*result.flags, *hedged), cues=cues)
 
 
 def _claims(item: Item, answer: Answer, settings: Settings) -> tuple[Mention, ...]:

@@ -17,13 +17,10 @@ from statistics import quantiles
 from unittest.mock import patch
 
 from slaverify.contract.load import load_contract
-from slaverify.engine import compile_endpoint
-from slaverify.engine.wire import Secrets
-from slaverify.run import rules_of, runner
+from slaverify.run import runner
 from slaverify.run.progress import Progress
 from tests.bench.throughput import DELAY_S, ROOT, show, stub
-from tests.bench.throughput_ours import Count, Queries, open_journal, write_contract
-from tests.run.world import make_permit, now
+from tests.bench.throughput_ours import Count, inputs_of, open_journal, write_contract
 
 
 def main(folder: Path, url: str, count: int, connections: int, apart: bool) -> None:
@@ -31,18 +28,7 @@ def main(folder: Path, url: str, count: int, connections: int, apart: bool) -> N
     write_contract(folder / "contract.yaml", url, connections)
     model = load_contract(folder / "contract.yaml").model
     with open_journal(folder, count) as journal, patch.object(runner, "can_fork", lambda: apart):
-        inputs = runner.RunInputs(
-            spec=compile_endpoint(model),
-            rules=rules_of(model),
-            plan=None,
-            queries=Queries(count),
-            permit=make_permit(journal.header.plan_sha256),
-            secrets=Secrets({}),
-            ledger=Count(),
-            clock=now,
-            progress=Progress(),
-            probes=False,
-        )
+        inputs = inputs_of(model, journal, count, Count(), Progress())
         runner.carry_out_run(journal, inputs)
         rows = journal.connection.execute("SELECT (end_ns - start_ns) / 1e6 FROM attempt").fetchall()
     cuts = quantiles((spent for (spent,) in rows), n=100)

@@ -23,9 +23,9 @@ from slaverify.resources import resource as resource_path
 from slaverify.run import Batch, build_plan, plan_sha256, rules_of
 from slaverify.run.export import over_slices, stream_run
 from slaverify.run.journal import Journal, RunHeader
-from slaverify.run.progress import LineProgress
+from slaverify.run.progress import LineProgress, Progress
 from slaverify.run.rows import JournalRows, Slice
-from slaverify.run.runner import RunInputs, carry_out_run, export_run
+from slaverify.run.runner import LedgerPort, RunInputs, carry_out_run, export_run
 from slaverify.scoring import score, settings_for
 from tests.bench.memory import peak_mb
 from tests.run.world import CONTRACT, RUN_ID, SEED, make_permit, now, stamp_now
@@ -103,24 +103,28 @@ def open_journal(folder: Path, count: int) -> Journal:
     return Journal.create(path, header, plan)
 
 
+def inputs_of(model: Contract, journal: Journal, count: int, ledger: LedgerPort, progress: Progress) -> RunInputs:
+    return RunInputs(
+        spec=compile_endpoint(model),
+        rules=rules_of(model),
+        plan=None,
+        queries=Queries(count),
+        permit=make_permit(journal.header.plan_sha256),
+        secrets=Secrets({}),
+        ledger=ledger,
+        clock=now,
+        progress=progress,
+        probes=False,
+    )
+
+
 def main(folder: Path, url: str, count: int, connections: int) -> None:
     write_contract(folder / "contract.yaml", url, connections)
     began, cpu = time.perf_counter(), time.process_time()
     model: Contract = load_contract(folder / "contract.yaml").model
-    spec, rules = compile_endpoint(model), rules_of(model)
     with open_journal(folder, count) as journal:
-        inputs = RunInputs(
-            spec=spec,
-            rules=rules,
-            plan=None,
-            queries=Queries(count),
-            permit=make_permit(journal.header.plan_sha256),
-            secrets=Secrets({}),
-            ledger=Count(),
-            clock=now,
-            progress=LineProgress(sys.stderr),
-            probes=False,
-        )
+        inputs = inputs_of(model, journal, count, Count(), LineProgress(sys.stderr))
+        spec, rules = inputs.spec, inputs.rules
         result = carry_out_run(journal, inputs)
         ran = time.perf_counter() - began
         export_run(journal, spec, rules, None, folder)

@@ -14,16 +14,14 @@ from unittest.mock import patch
 
 from slaverify.canonical import sha256_hex
 from slaverify.contract.load import load_contract
-from slaverify.engine import WireRequest, WireResult, compile_endpoint
-from slaverify.engine.wire import Secrets
-from slaverify.run import batches, rules_of, runner
+from slaverify.engine import WireRequest, WireResult
+from slaverify.run import batches, runner
 from slaverify.run.journal import Journal
 from slaverify.run.progress import Progress
 from slaverify.run.relay import Relay
-from slaverify.run.runner import RunInputs
 from tests.bench.memory import peak_mb
-from tests.bench.throughput_ours import Queries, open_journal, write_contract
-from tests.run.world import RUN_ID, Ledger, make_permit, now
+from tests.bench.throughput_ours import inputs_of, open_journal, write_contract
+from tests.run.world import RUN_ID, Ledger
 
 LEFT = 1_000
 
@@ -75,18 +73,7 @@ def main(folder: Path, url: str, count: int, connections: int) -> None:
     began = time.perf_counter()
     model = load_contract(folder / "contract.yaml").model
     with Journal.open(path) as journal:
-        inputs = RunInputs(
-            spec=compile_endpoint(model),
-            rules=rules_of(model),
-            plan=None,
-            queries=Queries(count),
-            permit=make_permit(journal.header.plan_sha256),
-            secrets=Secrets({}),
-            ledger=Ledger(),
-            clock=now,
-            progress=Progress(),
-            probes=False,
-        )
+        inputs = inputs_of(model, journal, count, Ledger(), Progress())
         with patch.object(runner, "Relay", Stopwatch):
             runner.carry_out_run(journal, inputs)
     assert Stopwatch.first is not None

@@ -20,7 +20,7 @@ from slaverify.contract.words import Outcome
 from slaverify.engine import Fault, WireRequest
 from slaverify.engine.wire import HttpWire, Secrets
 from slaverify.errors import EndpointError
-from slaverify.run import runner
+from slaverify.run import export, runner
 from slaverify.run.relay import Relay, _Frames
 from slaverify.run.runner import RunState, carry_out_run
 from tests.engine.answering_server import AnsweringServer, Reply, Seen, answer
@@ -220,6 +220,20 @@ def test_what_is_wrong_with_a_wire_is_told_before_there_is_a_process(tmp_path):
     world = World(tmp_path / "r", endpoint_spec("https://example.org/v1"), roots="no certificate")
     with world.open() as journal, pytest.raises(ssl.SSLError):
         carry_out_run(journal, world.inputs())
+    assert children() == before
+
+
+def test_where_the_system_clears_ended_processes_away_the_run_ends_all_the_same(tmp_path, monkeypatch):
+    """Whoever began the run may have it ignore its children: it cannot wait for them then."""
+    monkeypatch.setattr(export, "SIZE", 3)
+    before, usual = children(), signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with AnsweringServer(slow(0.0)) as server:
+            world = World(tmp_path / "r", endpoint_spec(server.url), count=20)
+            result = world.run()
+    finally:
+        signal.signal(signal.SIGCHLD, usual)
+    assert (result.state, result.counts[Outcome.ANSWERED]) == (RunState.COMPLETE, 20)
     assert children() == before
 
 

@@ -36,7 +36,7 @@ class JsonHttp:
 
     def shape(self, tree: JsonValue) -> Fault | None:
         """Name an envelope of nulls: an object of several members, all null (one alone is a null answer)."""
-        if isinstance(tree, dict) and len(tree) > 1 and [*tree.values()].count(None) == len(tree):
+        if isinstance(tree, dict) and len(tree) > 1 and all(member is None for member in tree.values()):
             return Fault.NULL_ENVELOPE
         return None
 
